@@ -1,0 +1,236 @@
+import type { EventKind, ManifestBody, RuntimeName, Tokens } from '../../contract/index.ts'
+
+/**
+ * What Reprise must know of one agent program. An adapter reads; it never writes, never keeps state between calls beyond the objects
+ * it hands out, and knows nothing of store, replay or rollback. `test/conformance` holds every adapter to this page.
+ */
+export interface RuntimeAdapter {
+  readonly runtime: RuntimeName
+  readonly facts: readonly Fact[]
+  /** Places a home may be, whether or not anything is there, most likely first. Never throws. */
+  findHomes(surroundings: Surroundings): readonly HomeCandidate[]
+  /** What the home says of itself: versions, retention, sessions live now. A damaged file is a reason, not an exception. */
+  describeHome(home: string, surroundings: Surroundings): HomeDescription
+  /** Every session the home holds, one unit each, however many files it lies in. Unreadable folders are reported, not skipped. */
+  listSessions(home: string, report: (problem: SessionProblem) => void): Iterable<SessionUnit>
+  /** The few directories whose changes matter, and how deep. */
+  watchPlaces(home: string, surroundings: Surroundings): readonly WatchPlace[]
+  /** A reader for one unit, from its first byte. Deterministic: the same bytes give the same rows. */
+  openReader(unit: SessionUnit): SessionReader
+  /** The configuration in force for a start in `cwd` now. */
+  resolve(request: ResolveRequest): Resolution
+  /** What a finished stretch can still tell of its configuration, everything else in `unknown`. */
+  inferManifest(stretch: StretchEvidence): ManifestBody
+}
+
+/** A fact about the runtime, where it comes from and on which versions it was seen. */
+export interface Fact {
+  readonly area: string
+  readonly fact: string
+  readonly status: 'verified' | 'documented' | 'unknown'
+  readonly versions: readonly string[]
+}
+
+/** Everything an adapter may know of the machine; passed in, so that tests choose it. */
+export interface Surroundings {
+  readonly platform: NodeJS.Platform
+  /** The user's home directory. */
+  readonly userHome: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  /** Prefix before absolute system paths such as `/etc/claude-code`; empty outside tests. */
+  readonly systemRoot: string
+  readonly now: () => Date
+}
+
+export interface HomeCandidate {
+  readonly path: string
+  readonly foundBy: string
+  readonly exists: boolean
+}
+
+export interface HomeDescription {
+  readonly state: 'ok' | 'missing' | 'unreadable' | 'empty'
+  readonly reason: string | null
+  readonly programVersion: string | null
+  readonly retention: { readonly days: number | null; readonly from: string } | null
+  readonly live: readonly { readonly session: string; readonly pid: number; readonly cwd: string | null; readonly version: string | null }[]
+}
+
+export interface SessionProblem {
+  readonly path: string
+  readonly reason: string
+}
+
+/** One session: its main file and what belongs to it. */
+export interface SessionUnit {
+  readonly home: string
+  /** The runtime's own id. For a subagent: `<session>/<agent id>`. */
+  readonly session: string
+  readonly parentSession: string | null
+  readonly relation: 'subagent' | null
+  /** The file whose rows make the conversation. */
+  readonly file: string
+  /** Files that hold parts of it (spilled outputs, meta), by absolute path. */
+  readonly sideFiles: readonly string[]
+  /** Small facts that stand beside the file (subagent type, the call that started it). */
+  readonly meta: Readonly<Record<string, unknown>>
+}
+
+export interface WatchPlace {
+  readonly path: string
+  readonly depth: number
+  /** `sessions`: growth of session files. `configuration`: anything that may change a manifest. */
+  readonly what: 'sessions' | 'configuration' | 'live'
+}
+
+/** One line of a session file as the line reader delivers it. */
+export interface RawLine {
+  /** From 1. A second record recovered from the same line has the same number. */
+  readonly line: number
+  readonly byte: number
+  readonly bytes: number
+  readonly value: unknown
+}
+
+/**
+ * Turns lines into rows for the timeline. Fed in file order, it may answer with changes to events it emitted before (a result that
+ * arrives later closes its call). It keeps fixed memory apart from compact id sets.
+ */
+export interface SessionReader {
+  /** `sink` is called synchronously. Unknown records are reported through it, never dropped. */
+  readLine(line: RawLine, sink: RowSink): void
+  /** Everything known of the session so far; cheap, called after each batch. */
+  summary(): SessionSummary
+  /** Lines seen without an object, and other oddities that the line reader could not see. */
+}
+
+export interface RowSink {
+  event(event: ReadEvent): void
+  /** Closes or amends an event emitted before. Fields left out keep their value. */
+  amend(seq: number, change: EventChange): void
+  /** Words worth finding, for full-text search; the head of long outputs only. */
+  words(seq: number, role: 'prompt' | 'answer' | 'thinking' | 'input' | 'output' | 'context', text: string): void
+  stretch(stretch: { readonly n: number; readonly startedAt: string | null; readonly cause: 'start' | 'resume' | 'fork' | 'unknown'; readonly firstSeq: number }): void
+  unknownRecord(line: RawLine, type: string): void
+}
+
+export interface ReadEffect {
+  readonly path: string
+  readonly change: 'add' | 'change' | 'delete' | 'unknown'
+  readonly by: 'edit tool' | 'shell' | 'unknown'
+  /** SHA-256 of the content before and after, `sha256:<hex>`, as far as the record holds it. */
+  readonly before: string | null
+  readonly after: string | null
+  readonly addedLines: number | null
+  readonly removedLines: number | null
+}
+
+export interface ReadEvent {
+  readonly seq: number
+  /** The runtime's own id of the row or message; unique within the session. */
+  readonly id: string
+  readonly parentSeq: number | null
+  readonly brokenLink: boolean
+  readonly kind: EventKind
+  readonly at: string | null
+  readonly tool: string | null
+  readonly toolUseId: string | null
+  /** Up to 2,000 characters, not yet redacted: the caller redacts, then cuts to one line. */
+  readonly summary: string
+  readonly ok: boolean | null
+  readonly durationMs: number | null
+  readonly effects: readonly ReadEffect[]
+  readonly effectsState: 'complete' | 'partial' | 'none' | 'not_applicable'
+  readonly tokens: Tokens | null
+  readonly model: string | null
+  readonly lane: 'main' | 'sidechain'
+  readonly stretch: number
+  readonly cwd: string | null
+  readonly line: number
+  readonly byte: number
+  readonly bytes: number
+  /** Row ids that belong to this event, for the recognition of copies; the runtime's `uuid`s. */
+  readonly rowIds: readonly string[]
+  /** Conversation content without ids, times, session and cwd; equal content gives equal text. Null for notes. */
+  readonly contentKey: string | null
+  /** The model's own id of the reply, if the event is one or belongs to one. */
+  readonly messageId: string | null
+  /** Session that the record itself names as the origin of a copied row. */
+  readonly originSession: string | null
+}
+
+export type EventChange = Partial<
+  Pick<ReadEvent, 'ok' | 'durationMs' | 'effects' | 'effectsState' | 'tokens' | 'summary' | 'model'>
+> & {
+  /** Lines that hold the rest of this event (a result row), for the detail view. */
+  readonly addLine?: { readonly line: number; readonly byte: number; readonly bytes: number }
+  readonly addRowIds?: readonly string[]
+  readonly addContentKey?: string
+}
+
+export interface SessionSummary {
+  readonly session: string
+  readonly versions: readonly string[]
+  readonly workspaces: readonly string[]
+  readonly models: readonly string[]
+  readonly agentTitle: string | null
+  readonly firstPrompt: string | null
+  readonly startedAt: string | null
+  readonly endedAt: string | null
+  readonly rows: number
+  readonly events: number
+  readonly recordTypes: Readonly<Record<string, number>>
+  readonly tokens: Tokens
+  readonly tokensAreLowerBound: boolean
+  readonly conversation: boolean
+  readonly checkpoints: number
+  readonly openCalls: number
+  /** Ended by an error the record itself names. */
+  readonly failed: boolean
+  readonly brokenLinks: number
+  readonly roots: number
+  readonly clockStepsBack: number
+  readonly unknownRecords: Readonly<Record<string, number>>
+  readonly otherSessionIds: readonly string[]
+  /** What each stretch left behind about its configuration, for `inferManifest`. */
+  readonly stretches: readonly StretchEvidence[]
+}
+
+/** Kept small: texts only as digests, except what the record itself shows as configuration. */
+export interface StretchEvidence {
+  readonly home: string
+  readonly session: string
+  readonly n: number
+  readonly startedAt: string | null
+  readonly cwd: string | null
+  readonly branch: string | null
+  readonly version: string | null
+  /** Adapter-specific, JSON. */
+  readonly record: Readonly<Record<string, unknown>>
+}
+
+export interface ResolveRequest {
+  readonly home: string
+  readonly cwd: string
+  /** Start flags of the agent, as typed. */
+  readonly flags: readonly string[]
+  readonly surroundings: Surroundings
+  /** Version whose rules to apply; null: the newest verified. */
+  readonly version: string | null
+}
+
+/** A manifest not yet frozen, and the texts behind it, by the `uri` of their source. */
+export interface Resolution {
+  readonly body: ManifestBody
+  readonly texts: ReadonlyMap<string, SourceText>
+  /** Pieces in the order they enter the context. */
+  readonly order: readonly string[]
+  readonly problems: readonly { readonly path: string | null; readonly message: string }[]
+}
+
+export interface SourceText {
+  /** Bytes on disk; null when the source is no file. */
+  readonly raw: Uint8Array | null
+  /** What enters the context, after normalisation and truncation; null when nothing does. */
+  readonly text: string | null
+}

@@ -1,0 +1,17 @@
+/** A secret found in a text. Offsets in UTF-16 units. */
+export interface Finding {
+  readonly start: number
+  readonly end: number
+  readonly family: string
+}
+
+/**
+ * Finds secrets and covers them. Placeholders are stable per secret (a keyed digest), so that equal secrets stay recognisably equal and
+ * nothing can be guessed back: `‹secret:<family>:<8 hex>›`. Covering covered text changes nothing.
+ */
+export interface Redactor {
+  find(text: string): readonly Finding[]
+  redact(text: string): { readonly text: string; readonly findings: readonly (Finding & { readonly placeholder: string })[] }
+  /** Keyed digest of a value that must never be stored, `hmac:<16 hex>`. */
+  keyed(value: string | Uint8Array): string
+}

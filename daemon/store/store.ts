@@ -1,0 +1,72 @@
+import type { Digest, Manifest, ManifestBody, RunId } from '../../contract/index.ts'
+
+/**
+ * The durable side of Reprise: a bare Git repository, an encrypted vault beside it, small documents. Everything written here is
+ * redacted first; nothing is acknowledged before it would survive a crash. One writer per data directory (`daemon/lock.ts`).
+ */
+export interface Store {
+  readonly dir: string
+  readonly manifests: ManifestStore
+  readonly texts: TextStore
+  readonly sessions: SessionArchive
+  /** Bytes on disk, objects, packs. Cheap enough for a status line. */
+  size(): { readonly bytes: number; readonly objects: number }
+  check(): Promise<CheckResult>
+  close(): Promise<void>
+}
+
+export interface CheckResult {
+  readonly ok: boolean
+  readonly objects: number
+  readonly damaged: readonly string[]
+  readonly quarantined: readonly string[]
+}
+
+export interface ManifestStore {
+  /** Canonicalises (RFC 8785), digests (SHA-256), signs (Ed25519) and stores; the same body gives the same digest and one object. */
+  put(body: ManifestBody): Promise<Manifest>
+  /** Verified on read: digest and signature. Null when no such manifest exists. Throws `damaged` when it was altered. */
+  get(digest: Digest): Promise<Manifest | null>
+  /** Full digests beginning with `prefix` (with or without `sha256:`). */
+  find(prefix: string): Promise<readonly Digest[]>
+  count(): number
+}
+
+/** Redacted texts of sources, by the digest of the text before redaction. */
+export interface TextStore {
+  put(items: readonly { readonly digest: Digest; readonly text: string }[]): Promise<void>
+  get(digest: Digest): Promise<{ readonly text: string; readonly redactions: number } | null>
+}
+
+/** A line-aligned slice of a session file, to be redacted and kept. */
+export interface ArchiveSlice {
+  /** Path of the file relative to the home. */
+  readonly file: string
+  readonly firstLine: number
+  readonly firstByte: number
+  /** Original bytes, ending at a line end, except perhaps the last line of a finished file. */
+  readonly bytes: Uint8Array
+  /** Byte length of each line before redaction, its line end included. */
+  readonly lineBytes: readonly number[]
+}
+
+export interface ArchivedFile {
+  readonly file: string
+  readonly lines: number
+  readonly bytes: number
+  /** Digest over the original bytes archived so far. */
+  readonly prefixDigest: Digest
+  /** Generation: grows when the source was rewritten or shrank; older generations are kept. */
+  readonly generation: number
+}
+
+export interface SessionArchive {
+  /** What is kept of a run so far; empty when nothing is. */
+  state(run: RunId): Promise<readonly ArchivedFile[]>
+  /** Appends slices; durable when it resolves. `about` is stored as `run.json`, small. */
+  append(run: RunId, about: Readonly<Record<string, unknown>>, slices: readonly ArchiveSlice[], newGeneration: boolean): Promise<void>
+  /** Every run the archive knows, with its `run.json`. */
+  list(): AsyncIterable<{ readonly run: RunId; readonly about: Readonly<Record<string, unknown>> }>
+  /** The redacted lines of the longest generation, in order, with their original places. */
+  read(run: RunId, file: string): AsyncIterable<{ readonly line: number; readonly byte: number; readonly bytes: number; readonly text: Uint8Array }>
+}
