@@ -1,3 +1,4 @@
+export * from './desktop.ts'
 export * from './endpoints.ts'
 export * from './errors.ts'
 export * from './home.ts'
