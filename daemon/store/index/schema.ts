@@ -70,12 +70,13 @@ create table files (
   dev integer not null, ino integer not null, size integer not null, mtime integer not null,
   generation integer not null default 1,
   /* how far the current generation has been read, and what its beginning looked like then */
-  offset integer not null default 0, lines integer not null default 0,
+  offset integer not null default 0, lines integer not null default 0, open text,
   head text not null default '', tail text not null default '', prefix text not null default '',
-  archived_offset integer not null default 0, archived_lines integer not null default 0,
+  archived integer not null default 0, archived_lines integer not null default 0,
   state text not null default 'present'
 );
 create index files_run on files (run);
+create index files_behind on files (key) where archived < offset;
 
 create table stretches (
   run integer not null, n integer not null, started_at text, cause text not null, first_seq integer not null, manifest text, evidence text,
@@ -91,7 +92,7 @@ create table events (
   t_in integer, t_out integer, t_read integer, t_write integer,
   model text, lane integer not null default 0, stretch integer not null, cwd text,
   generation integer not null, line integer not null, byte integer not null, bytes integer not null, more text,
-  message text, origin_session text, copied_from text,
+  message text, origin_session text, sub_session text, copied_from text,
   chain integer,
   primary key (run, seq)
 ) without rowid;
