@@ -102,9 +102,9 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     fresh.feed.generation = row.generation
     if (row.generation > 1)
       for await (const line of archived(id, path.relative(unit.home, unit.file), row.generation)) feedArchived(fresh, line)
-    const lines = new LineReader(fd)
+    const lines = new LineReader(fd, { until: row.offset })
     const sink = { row: (line: Parameters<SessionReader['readLine']>[0]) => fresh.reader.readLine(line, fresh.feed.sink), unreadable: () => undefined }
-    while (lines.cursor.byte < row.offset && lines.readBatch(sink, { until: row.offset }) !== null) await nextTurn()
+    while (lines.readBatch(sink) !== null) await nextTurn()
     fresh.feed.writing = true
     return fresh
   }

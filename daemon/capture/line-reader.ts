@@ -63,6 +63,8 @@ export interface LineReaderOptions {
   readonly chunkBytes?: number
   /** Keep a SHA-256 over the consumed bytes, from `from` on. */
   readonly digest?: boolean
+  /** Treat this offset as the end of the file: what was read before is read again, and no byte more. */
+  readonly until?: number
 }
 
 const LF = 10
@@ -73,6 +75,7 @@ export class LineReader {
   readonly #fd: number
   readonly #chunk: number
   readonly #hash: Hash | null
+  readonly #until: number
   #buffer: Buffer
   /** Bytes in the buffer; those before `#done` are consumed. */
   #filled = 0
@@ -88,6 +91,7 @@ export class LineReader {
     this.#buffer = Buffer.allocUnsafe(this.#chunk)
     this.#hash = options.digest === true ? createHash('sha256') : null
     this.#cursor = options.from ?? startOfFile
+    this.#until = options.until ?? Number.POSITIVE_INFINITY
   }
 
   get cursor(): LineCursor {
@@ -131,7 +135,7 @@ export class LineReader {
       this.#fd,
       this.#buffer,
       this.#filled,
-      Math.min(this.#chunk, this.#buffer.length - this.#filled),
+      Math.max(0, Math.min(this.#chunk, this.#buffer.length - this.#filled, this.#until - this.#cursor.byte - this.#filled)),
       this.#cursor.byte + this.#filled,
     )
     this.#filled += got
