@@ -3,7 +3,7 @@ import path from 'node:path'
 import { asDigest, type RunId } from '../../contract/index.ts'
 import type { RuntimeAdapter, SessionReader, SessionUnit } from '../runtimes/adapter.ts'
 import { type Database, type Statement, statements } from '../store/index/database.ts'
-import { type LineCursor, LineReader, startOfFile, type UnreadableLine } from './line-reader.ts'
+import { type LineCursor, LineReader, readOneLine, startOfFile, type UnreadableLine } from './line-reader.ts'
 import { comparePrefix, fingerprintPrefix, type PrefixFingerprint } from './prefix.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
 import { type RunFeed, type RunWriter, saveTotals } from './run-writer.ts'
@@ -20,8 +20,8 @@ export interface ImportParts {
   readonly db: Database
   readonly writer: RunWriter
   readonly now: () => Date
-  /** Lines of generations before `generation`, from the archive; used when a source was rewritten. */
-  readonly archived: (run: RunId, file: string, beforeGeneration: number) => AsyncIterable<ArchivedLine>
+  /** Lines of one generation from the archive, with their original places. */
+  readonly archived: (run: RunId, file: string, generation: number) => AsyncIterable<ArchivedLine>
 }
 
 /** Outcome of looking at one session file. */
@@ -59,9 +59,19 @@ const KEPT = 16
 /** Bytes of one transaction; the API answers between two of them. */
 const BATCH = 4 * 1024 * 1024
 
+export interface Adoption {
+  /** Generation of the file as it is now on disk; that of the archive when the file is gone. */
+  readonly generation: number
+  /** What the archive holds of that generation. */
+  readonly archived: { readonly bytes: number; readonly lines: number } | null
+  readonly vanished: boolean
+}
+
 export interface UnitImporter {
   /** Reads at most one batch of what is new in the unit's file. Call again while `more`. */
   step(unit: SessionUnit, adapter: RuntimeAdapter): Promise<ImportStep>
+  /** Puts a run that only the archive knows into the index: its older generations, all of them when its file is gone. */
+  adopt(unit: SessionUnit, adapter: RuntimeAdapter, from: Adoption): Promise<void>
   /** Reader of a unit that was just read, for what it says of stretches. */
   readerOf(file: string): SessionReader | null
   forgetReaders(): void
@@ -100,8 +110,8 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     const fresh: OpenUnit = { reader: adapter.openReader(unit), feed: writer.feed(row.run) }
     fresh.feed.writing = false
     fresh.feed.generation = row.generation
-    if (row.generation > 1)
-      for await (const line of archived(id, path.relative(unit.home, unit.file), row.generation)) feedArchived(fresh, line)
+    for (let older = 1; older < row.generation; older++)
+      for await (const line of archived(id, path.relative(unit.home, unit.file), older)) feedArchived(fresh, line, () => undefined)
     const lines = new LineReader(fd, { until: row.offset })
     const sink = { row: (line: Parameters<SessionReader['readLine']>[0]) => fresh.reader.readLine(line, fresh.feed.sink), unreadable: () => undefined }
     while (lines.readBatch(sink) !== null) await nextTurn()
@@ -112,6 +122,33 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
   return {
     readerOf: (file) => open.get(file)?.reader ?? null,
     forgetReaders: () => open.clear(),
+
+    async adopt(unit, adapter, { generation, archived: kept, vanished }) {
+      const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
+      const rel = path.relative(unit.home, unit.file)
+      db.exec('begin immediate')
+      try {
+        const run = openRun(unit, adapter, '')
+        const row = createFile(sql, run, Buffer.from(unit.file), rel)
+        sql('update files set generation = ?, archived = ?, archived_lines = ?, state = ? where key = ?').run(
+          generation, kept?.bytes ?? 0, kept?.lines ?? 0, vanished ? 'vanished' : 'present', row.key,
+        )
+        if (vanished) sql("update runs set source_state = 'vanished' where key = ?").run(run)
+        const adopted: OpenUnit = { reader: adapter.openReader(unit), feed: writer.feed(run) }
+        for (let older = 1; older < generation + (vanished ? 1 : 0); older++) {
+          adopted.feed.generation = older
+          for await (const line of archived(id, rel, older)) feedArchived(adopted, line, reportUnreadable(run, unit.file, older))
+        }
+        adopted.feed.generation = generation
+        remember(unit.file, adopted)
+        if (vanished) writer.saveSummary(run, adopted.reader.summary())
+        db.exec('commit')
+      } catch (error) {
+        if (db.isTransaction) db.exec('rollback')
+        open.delete(unit.file)
+        throw error
+      }
+    },
 
     async step(unit, adapter) {
       const blob = Buffer.from(unit.file)
@@ -214,13 +251,9 @@ const saveRough = (sql: (text: string) => Statement, run: number, feed: RunFeed)
   sql('update runs set events = ? where key = ?').run(feed.counts.events, run)
 }
 
-const feedArchived = (unit: OpenUnit, line: ArchivedLine): void => {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(line.text).toString())
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) unit.reader.readLine({ line: line.line, byte: line.byte, bytes: line.bytes, value }, unit.feed.sink)
-  } catch {
-    // It was reported as unreadable when it was first read.
-  }
+/** A line of the archive goes through the same reading as one from the disk, so that damaged ones are told of again. */
+const feedArchived = (unit: OpenUnit, line: ArchivedLine, unreadable: (report: UnreadableLine) => void): void => {
+  readOneLine(line, { row: (row) => unit.reader.readLine(row, unit.feed.sink), unreadable })
 }
 
 const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

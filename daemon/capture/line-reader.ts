@@ -286,3 +286,25 @@ function parseObject(text: string): object | null {
 function stripBom(text: string, byte: number): string {
   return byte === 0 && text.charCodeAt(0) === 0xfeff ? text.slice(1) : text
 }
+
+/** One line that is already in memory, with its original place: the same judgement as for a line of a file. */
+export function readOneLine(
+  place: { readonly line: number; readonly byte: number; readonly bytes: number; readonly text: Uint8Array },
+  sink: LineSink,
+): void {
+  const { line, byte, text: raw } = place
+  const buffer = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const bytes = place.bytes - (raw.at(-1) === LF ? 1 : 0)
+  const valid = isUtf8(buffer)
+  const text = stripBom(buffer.toString().replace(/\n$/, ''), byte)
+  if (text.trim() === '') return
+  const whole = parseObject(text)
+  if (whole !== null) {
+    sink.row({ line, byte, bytes, value: whole })
+    if (!valid) sink.unreadable({ line, byte, bytes, reason: 'not valid UTF-8', repaired: true })
+    return
+  }
+  const found = recoverRecords(text)
+  for (const { value } of found.records) sink.row({ line, byte, bytes, value })
+  sink.unreadable({ line, byte, bytes, reason: reasonOf(text, found.records.length, valid, found), repaired: found.records.length > 0 })
+}

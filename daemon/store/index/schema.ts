@@ -118,6 +118,15 @@ create index words_run on words (run);
 create virtual table found using fts5 (text, content = 'words', content_rowid = 'id', tokenize = "unicode61 remove_diacritics 2");
 `
 
+/** Empties the index; the next import fills it again from the store and the homes. */
+export const resetIndex = (db: Database): void => {
+  const names = db.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%'").all() as { name: string }[]
+  db.exec('begin immediate')
+  for (const { name } of names) db.exec(`drop table "${name}"`)
+  db.exec('commit')
+  createTables(db)
+}
+
 export const createTables = (db: Database): void => {
   db.exec(`begin; ${tables}; insert into meta values ('version', '${INDEX_VERSION}'), ('found_until', '0'); commit`)
 }
