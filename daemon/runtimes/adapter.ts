@@ -53,7 +53,12 @@ export interface HomeDescription {
   readonly reason: string | null
   readonly programVersion: string | null
   readonly retention: { readonly days: number | null; readonly from: string } | null
-  readonly live: readonly { readonly session: string; readonly pid: number; readonly cwd: string | null; readonly version: string | null }[]
+  readonly live: readonly {
+    readonly session: string
+    readonly pid: number
+    readonly cwd: string | null
+    readonly version: string | null
+  }[]
 }
 
 export interface SessionProblem {
@@ -101,7 +106,6 @@ export interface SessionReader {
   readLine(line: RawLine, sink: RowSink): void
   /** Everything known of the session so far; cheap, called after each batch. */
   summary(): SessionSummary
-  /** Lines seen without an object, and other oddities that the line reader could not see. */
 }
 
 export interface RowSink {
@@ -110,7 +114,12 @@ export interface RowSink {
   amend(seq: number, change: EventChange): void
   /** Words worth finding, for full-text search; the head of long outputs only. */
   words(seq: number, role: 'prompt' | 'answer' | 'thinking' | 'input' | 'output' | 'context', text: string): void
-  stretch(stretch: { readonly n: number; readonly startedAt: string | null; readonly cause: 'start' | 'resume' | 'fork' | 'unknown'; readonly firstSeq: number }): void
+  stretch(stretch: {
+    readonly n: number
+    readonly startedAt: string | null
+    readonly cause: 'start' | 'resume' | 'fork' | 'unknown'
+    readonly firstSeq: number
+  }): void
   unknownRecord(line: RawLine, type: string): void
 }
 
@@ -157,14 +166,31 @@ export interface ReadEvent {
   readonly messageId: string | null
   /** Session that the record itself names as the origin of a copied row. */
   readonly originSession: string | null
+  /** `session` of the unit of the subagent this call started, as far as the record names it. */
+  readonly subagentSession: string | null
 }
 
 export type EventChange = Partial<
-  Pick<ReadEvent, 'ok' | 'durationMs' | 'effects' | 'effectsState' | 'tokens' | 'summary' | 'model'>
+  Pick<
+    ReadEvent,
+    | 'ok'
+    | 'durationMs'
+    | 'effects'
+    | 'effectsState'
+    | 'tokens'
+    | 'summary'
+    | 'model'
+    | 'subagentSession'
+    // A parent may be written after its child (B11), and a start may show itself only some rows after its first row.
+    | 'parentSeq'
+    | 'brokenLink'
+    | 'stretch'
+  >
 > & {
   /** Lines that hold the rest of this event (a result row), for the detail view. */
   readonly addLine?: { readonly line: number; readonly byte: number; readonly bytes: number }
   readonly addRowIds?: readonly string[]
+  /** Appended to the key of the event; the keys of an event in this order are its identity. */
   readonly addContentKey?: string
 }
 
@@ -189,6 +215,10 @@ export interface SessionSummary {
   readonly failed: boolean
   readonly brokenLinks: number
   readonly roots: number
+  /** Links that would have closed a circle and were left out (B11). */
+  readonly cyclesCut: number
+  /** Rows whose own id was there before; read once, counted here. */
+  readonly repeatedRows: number
   readonly clockStepsBack: number
   readonly unknownRecords: Readonly<Record<string, number>>
   readonly otherSessionIds: readonly string[]
