@@ -90,8 +90,10 @@ function isZombie(pid: number): boolean {
 async function start(options: StartOptions, how: 'started' | 'replaced'): Promise<StartResult> {
   if (!existsSync(options.program))
     return { ok: false, message: `${options.program} is not there. Build it with: npm run build` }
-  mkdirSync(options.data, { recursive: true, mode: 0o700 })
-  const logFile = join(options.data, 'daemon.log')
+  const logs = join(options.data, 'logs')
+  mkdirSync(logs, { recursive: true, mode: 0o700 })
+  // What it says before its own log is open, and what a crash prints.
+  const logFile = join(logs, 'start.log')
   const child = spawnDaemon(options, logFile)
   let ended: string | null = null
   child.on('error', (error) => {
@@ -108,17 +110,18 @@ async function start(options: StartOptions, how: 'started' | 'replaced'): Promis
     if (found !== null) return { ok: true, record: found.record, how }
   }
   const why = ended === null ? `no answer within ${startLimit / 1000} s` : ended
-  return { ok: false, message: `the daemon did not start (${why}). Its log is ${logFile}${lastLines(logFile)}` }
+  return { ok: false, message: `the daemon did not start (${why}). Its logs are in ${logs}${lastLines(logFile)}` }
 }
 
 /**
  * Closes what Electron left open, then becomes the daemon. Electron has more than twenty descriptors without close-on-exec; a daemon
  * that inherits them holds the window's sockets for ever. It must be bash: dash cannot close descriptors above 9.
  */
-const closeThenRun = 'cd /dev/fd; for n in *; do [ "$n" -gt 2 ] && eval "exec $n>&-"; done 2>/dev/null; cd /; exec "$@"'
+// No redirection around the loop: bash keeps what it redirects in a descriptor that the loop would close.
+const closeThenRun = 'cd /dev/fd; for n in *; do case $n in [012]|*[!0-9]*) ;; *) eval "exec $n>&-";; esac; done; cd /; exec "$@"'
 
 function spawnDaemon({ program, node, env, closeDescriptors }: StartOptions, logFile: string): ChildProcess {
-  const log = openSync(logFile, 'a', 0o600)
+  const log = openSync(logFile, 'w', 0o600)
   try {
     const asNode = node === process.execPath && process.versions.electron !== undefined
     const settings: SpawnOptions = {

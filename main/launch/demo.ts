@@ -20,7 +20,7 @@ const pointers =
 export function prepareDemo(cli: string, env: NodeJS.ProcessEnv): Demo | { readonly problem: string } {
   const folder = mkdtempSync(join(tmpdir(), 'reprise-demo-'))
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
-  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'demo', '--prepare', folder], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, 'demo', '--prepare', folder, '--json'], {
     encoding: 'utf8',
     env,
     maxBuffer: 1 << 24,
