@@ -46,7 +46,7 @@ async function launch(): Promise<number> {
   if (started.how === 'replaced') say('an older daemon was running; it was replaced')
   const { record } = started
   try {
-    const wantsWindow = !values['no-window']
+    const wantsWindow = !values['no-window'] && !values.once
     const facts = await tellWhatIsThere(record, wantsWindow, values.json, env)
     const session = wantsWindow ? await openBest(record, data, env) : null
     if (values.json) {

@@ -65,7 +65,7 @@ function apt(args) {
 
 /** Installs what is missing where that can be done; returns what is still missing. */
 export function setupSystem() {
-  if (process.platform !== 'linux') return missingParts().filter(({ part }) => ['GIT', 'CHROMIUM'].includes(part))
+  if (process.platform !== 'linux') return missingParts().filter(({ part }) => part === 'GIT')
   let missing = missingParts()
   if (missing.length === 0) return missing
   if (process.getuid?.() === 0 && onPath('apt-get')) {

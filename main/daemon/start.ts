@@ -118,7 +118,8 @@ async function start(options: StartOptions, how: 'started' | 'replaced'): Promis
  * that inherits them holds the window's sockets for ever. It must be bash: dash cannot close descriptors above 9.
  */
 // No redirection around the loop: bash keeps what it redirects in a descriptor that the loop would close.
-const closeThenRun = 'cd /dev/fd; for n in *; do case $n in [012]|*[!0-9]*) ;; *) eval "exec $n>&-";; esac; done; cd /; exec "$@"'
+const closeThenRun =
+  'cd /dev/fd; for n in *; do case $n in [012]|*[!0-9]*) ;; *) eval "exec $n>&-";; esac; done; cd /; exec "$@"'
 
 function spawnDaemon({ program, node, env, closeDescriptors }: StartOptions, logFile: string): ChildProcess {
   const log = openSync(logFile, 'w', 0o600)

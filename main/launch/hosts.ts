@@ -95,7 +95,8 @@ const linuxNames = [
 ]
 const macNames = ['Google Chrome', 'Chromium', 'Brave Browser', 'Microsoft Edge']
 
-function findBrowser(env: NodeJS.ProcessEnv): string | null {
+/** A browser that can show the page in a window of its own; `REPRISE_BROWSER` names another. */
+export function findBrowser(env: NodeJS.ProcessEnv): string | null {
   if (env.REPRISE_BROWSER) return isProgram(env.REPRISE_BROWSER) ? env.REPRISE_BROWSER : null
   if (process.platform === 'darwin')
     return macNames.map((name) => `/Applications/${name}.app/Contents/MacOS/${name}`).find(isProgram) ?? null

@@ -20,30 +20,15 @@ export function onPath(...names) {
   return undefined
 }
 
-/** Chromium and its kin, in the order we prefer them; `REPRISE_BROWSER` names another. */
+/** A browser for the tests on Linux; `REPRISE_BROWSER` names another. What `npm start` opens is chosen in `main/launch/hosts.ts`. */
 export function findBrowser(env = process.env) {
   if (env.REPRISE_BROWSER) return existsSync(env.REPRISE_BROWSER) ? env.REPRISE_BROWSER : undefined
-  const found = onPath(
+  return onPath(
     'chromium',
     'chromium-browser',
     'google-chrome',
     'google-chrome-stable',
     'brave-browser',
-    'brave',
     'microsoft-edge',
-    'microsoft-edge-stable',
   )
-  if (found || process.platform === 'linux') return found
-  const programs =
-    process.platform === 'darwin'
-      ? ['Google Chrome', 'Chromium', 'Brave Browser', 'Microsoft Edge'].map(
-          (name) => `/Applications/${name}.app/Contents/MacOS/${name}`,
-        )
-      : [env.PROGRAMFILES, env['PROGRAMFILES(X86)'], env.LOCALAPPDATA]
-          .filter(Boolean)
-          .flatMap((folder) => [
-            join(folder, 'Google/Chrome/Application/chrome.exe'),
-            join(folder, 'Microsoft/Edge/Application/msedge.exe'),
-          ])
-  return programs.find((file) => existsSync(file))
 }
