@@ -38,6 +38,8 @@ function run(command, args, { env = {}, limit = 10 * minutes } = {}) {
         child.kill('SIGKILL')
       }
     }, limit)
+    const interrupt = () => process.kill(-child.pid, 'SIGTERM')
+    if (process.platform !== 'win32') process.once('SIGINT', interrupt)
     child.on('error', (error) => {
       clearTimeout(timer)
       bad(error.message)
@@ -45,6 +47,7 @@ function run(command, args, { env = {}, limit = 10 * minutes } = {}) {
     })
     child.on('exit', (code) => {
       clearTimeout(timer)
+      process.off('SIGINT', interrupt)
       resolve(code ?? 1)
     })
   })

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path'
 import { type BrowserWindow, clipboard, dialog, type IpcMainInvokeEvent, ipcMain, nativeTheme, shell } from 'electron'
 import { z } from 'zod'
 import { desktopChannels } from '../../contract/desktop.ts'
-import { isOurs } from './security.ts'
+import { isOurs } from './addresses.ts'
 
 export interface BridgeParts {
   readonly window: () => BrowserWindow | null

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { BrowserWindow } from 'electron'
+import { uiOrigin } from './addresses.ts'
 import { drawIcon } from './icon.ts'
-import { confineContents, uiOrigin } from './security.ts'
+import { confineContents } from './security.ts'
 import { readWindowState, rememberWindow } from './state.ts'
 
 export interface WindowParts {

@@ -1,7 +1,5 @@
 import { type Session, shell, type WebContents } from 'electron'
-
-/** Origin of everything the window shows. */
-export const uiOrigin = 'app://ui'
+import { isOurs, isSafeExternal } from './addresses.ts'
 
 /** Sent with every page; the daemon sends the same to a browser. CodeMirror injects its styles, hence `unsafe-inline` for those. */
 export const pageHeaders: Readonly<Record<string, string>> = {
@@ -22,33 +20,6 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'cross-origin-resource-policy': 'same-origin',
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
-}
-
-/** Whether an address belongs to our own page. The URL parser gives `app:` no origin, so its parts are compared. */
-export function isOurs(address: string): boolean {
-  const url = parse(address)
-  return url !== null && url.protocol === 'app:' && url.host === 'ui'
-}
-
-/** A link the page may hand to the user's browser: https, with a name, without credentials. */
-export function isSafeExternal(address: string): boolean {
-  const url = parse(address)
-  return (
-    url !== null &&
-    url.protocol === 'https:' &&
-    url.hostname !== '' &&
-    url.username === '' &&
-    url.password === '' &&
-    address.length < 4096
-  )
-}
-
-function parse(address: string): URL | null {
-  try {
-    return new URL(address)
-  } catch {
-    return null
-  }
 }
 
 /** Keeps a page where it is: no other windows, no navigation away, no embedded views. Safe links open in the user's browser. */
