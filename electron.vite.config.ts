@@ -17,6 +17,7 @@ export default defineConfig({
       rolldownOptions: {
         input: {
           main: at('main/index.ts'),
+          launch: at('main/launch.ts'),
           daemon: at('daemon/index.ts'),
           'index-worker': at('daemon/capture/index-worker.ts'),
           cli: at('cli/index.ts'),
