@@ -18,8 +18,8 @@ export interface Store {
 export interface CheckResult {
   readonly ok: boolean
   readonly objects: number
-  readonly damaged: readonly string[]
-  readonly quarantined: readonly string[]
+  readonly damaged: string[]
+  readonly quarantined: string[]
 }
 
 export interface ManifestStore {
