@@ -64,9 +64,17 @@ export interface SessionArchive {
   /** What is kept of a run so far; empty when nothing is. */
   state(run: RunId): Promise<readonly ArchivedFile[]>
   /** Appends slices; durable when it resolves. `about` is stored as `run.json`, small. */
-  append(run: RunId, about: Readonly<Record<string, unknown>>, slices: readonly ArchiveSlice[], newGeneration: boolean): Promise<void>
+  append(
+    run: RunId,
+    about: Readonly<Record<string, unknown>>,
+    slices: readonly ArchiveSlice[],
+    newGeneration: boolean,
+  ): Promise<void>
   /** Every run the archive knows, with its `run.json`. */
   list(): AsyncIterable<{ readonly run: RunId; readonly about: Readonly<Record<string, unknown>> }>
   /** The redacted lines of the longest generation, in order, with their original places. */
-  read(run: RunId, file: string): AsyncIterable<{ readonly line: number; readonly byte: number; readonly bytes: number; readonly text: Uint8Array }>
+  read(
+    run: RunId,
+    file: string,
+  ): AsyncIterable<{ readonly line: number; readonly byte: number; readonly bytes: number; readonly text: Uint8Array }>
 }
