@@ -105,6 +105,7 @@ function readModel(reader: ClaudeReader, attachment: Row): void {
 
 function readSessionContext(reader: ClaudeReader, attachment: Row): void {
   const status = asText(asRow(attachment.context)?.gitStatus)
+  for (const evidence of reader.evidence) evidence.set('session_context', true)
   if (status !== null) for (const evidence of reader.evidence) evidence.set('git_status_digest', textDigest(status))
   context(reader, status === null ? 'session context' : 'git status')
 }

@@ -47,6 +47,8 @@ export interface ClaudeRecord {
   permission_mode?: string
   entrypoint?: string
   git_status_digest?: string
+  /** The row that stands behind the instructions of a start was there: if there were none, none had entered the context (2.1.332). */
+  session_context?: true
   prompt_digest?: string
   used_tools?: readonly string[]
   used_skills?: readonly string[]

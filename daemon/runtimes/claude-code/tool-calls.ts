@@ -1,4 +1,5 @@
 import type { EventChange, ReadEffect, ReadEvent } from '../adapter.ts'
+import { readDenial, soundsRefused } from './denials.ts'
 import { effectOf, readEdit } from './edits.ts'
 import { asName, asNumber, asRow, asText, plainText, type Row } from './fields.ts'
 import type { ClaudeReader } from './reader.ts'
@@ -63,7 +64,7 @@ export function closeCall(reader: ClaudeReader, row: Row, block: Row): void {
   }
   reader.openCalls.delete(id)
   const result = asRow(row.toolUseResult)
-  const denied = denialOf(row, result, failed, text)
+  const denied = denialOf(row, failed, text)
   const change: EventChange = {
     ok: !failed,
     durationMs: duration(call, result, reader.place.at),
@@ -117,24 +118,16 @@ function subagentOf(reader: ClaudeReader, result: Row | null): { subagentSession
   return agent === null ? {} : { subagentSession: `${reader.unit.session}/${agent}` }
 }
 
-/** Why a call was not let through; null when it was. Seen on 2.1.332; older versions only leave their words. */
-function denialOf(row: Row, result: Row | null, failed: boolean, text: string): string | null {
+/** Why a call was not let through; null when it was. */
+function denialOf(row: Row, failed: boolean, text: string): string | null {
   if (!failed) return null
-  const decision = asRow(row.permissionDecision)
-  const told = asText(decision?.decision)
-  const kind = asName(row.toolDenialKind)
-  if (kind !== null || (told !== null && told !== 'accept')) {
-    const reason = asName(decision?.reasonCode) ?? asName(decision?.source)
-    const by = [kind, reason].filter((part) => part !== null).join(', ')
+  const denial = readDenial(row)
+  if (denial !== null) {
+    const by = [denial.kind, denial.reason ?? denial.source].filter((part) => part !== null).join(', ')
     return by === '' ? text : `${by}: ${text}`
   }
-  if (told !== null || result !== null) return null
-  const said = asText(row.toolUseResult) ?? text
-  return /^(Error: )?(User rejected tool use|Permission to use .{1,200} has been denied|Claude requested permissions to )/.test(
-    said,
-  )
-    ? text
-    : null
+  const decided = asRow(row.permissionDecision) !== null
+  return !decided && soundsRefused(asText(row.toolUseResult) ?? text) ? text : null
 }
 
 /** What the call used beyond itself (R92): a skill, a plugin, a tool schema, memory. */
