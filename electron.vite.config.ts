@@ -19,6 +19,7 @@ export default defineConfig({
           main: at('main/index.ts'),
           launch: at('main/launch.ts'),
           daemon: at('daemon/index.ts'),
+          app: at('daemon/app.ts'),
           'index-worker': at('daemon/capture/index-worker.ts'),
           cli: at('cli/index.ts'),
         },

@@ -1,4 +1,4 @@
-import type { EventKind, ManifestBody, RuntimeName, Tokens } from '../../contract/index.ts'
+import type { Digest, EventKind, ManifestBody, RuntimeName, Tokens } from '../../contract/index.ts'
 
 /**
  * What Reprise must know of one agent program. An adapter reads; it never writes, never keeps state between calls beyond the objects
@@ -19,8 +19,15 @@ export interface RuntimeAdapter {
   openReader(unit: SessionUnit): SessionReader
   /** The configuration in force for a start in `cwd` now. */
   resolve(request: ResolveRequest): Resolution
-  /** What a finished stretch can still tell of its configuration, everything else in `unknown`. */
+  /**
+   * What the record of a stretch tells of its configuration at its start, everything else in `unknown`. Depends on nothing that came
+   * after the start, so that it never changes; what was used is told by events.
+   */
   inferManifest(stretch: StretchEvidence): ManifestBody
+  /** Texts that entered the context at the start of the stretch, as far as its record holds them, by their digest. */
+  recordedTexts(stretch: StretchEvidence): readonly { readonly digest: Digest; readonly text: string }[]
+  /** A resolution made at the start of a stretch, completed and corrected by what the stretch's own record says. */
+  joinManifest(resolved: ManifestBody, inferred: ManifestBody): ManifestBody
 }
 
 /** A fact about the runtime, where it comes from and on which versions it was seen. */
@@ -247,6 +254,8 @@ export interface ResolveRequest {
   readonly surroundings: Surroundings
   /** Version whose rules to apply; null: the newest verified. */
   readonly version: string | null
+  /** Keyed digest for values that must not be kept; without it they are only named. */
+  readonly keyed?: (value: string) => string
 }
 
 /** A manifest not yet frozen, and the texts behind it, by the `uri` of their source. */

@@ -40,7 +40,8 @@ export const EVENTS_OF_RUN = `
   select events.*, up.id as parent_id, sub.id as subagent
   from events
   left join events up on up.run = events.run and up.seq = events.parent_seq
-  left join runs sub on events.tool_use_id is not null and sub.parent = (select id from runs where key = events.run) and sub.relation = 'subagent' and json_extract(sub.meta, '$.toolUseId') = events.tool_use_id
+  left join runs own on own.key = events.run
+  left join runs sub on sub.session = events.sub_session and sub.home = own.home
   where events.run = ?`
 
 export const toEvent = (row: EventRow): RunEvent => ({

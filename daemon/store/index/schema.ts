@@ -70,12 +70,13 @@ create table files (
   dev integer not null, ino integer not null, size integer not null, mtime integer not null,
   generation integer not null default 1,
   /* how far the current generation has been read, and what its beginning looked like then */
-  offset integer not null default 0, lines integer not null default 0,
+  offset integer not null default 0, lines integer not null default 0, open text,
   head text not null default '', tail text not null default '', prefix text not null default '',
-  archived_offset integer not null default 0, archived_lines integer not null default 0,
+  archived integer not null default 0, archived_lines integer not null default 0,
   state text not null default 'present'
 );
 create index files_run on files (run);
+create index files_behind on files (key) where archived < offset;
 
 create table stretches (
   run integer not null, n integer not null, started_at text, cause text not null, first_seq integer not null, manifest text, evidence text,
@@ -91,7 +92,7 @@ create table events (
   t_in integer, t_out integer, t_read integer, t_write integer,
   model text, lane integer not null default 0, stretch integer not null, cwd text,
   generation integer not null, line integer not null, byte integer not null, bytes integer not null, more text,
-  message text, origin_session text, copied_from text,
+  message text, origin_session text, sub_session text, copied_from text,
   chain integer,
   primary key (run, seq)
 ) without rowid;
@@ -116,6 +117,15 @@ create table words (id integer primary key, run integer not null, seq integer no
 create index words_run on words (run);
 create virtual table found using fts5 (text, content = 'words', content_rowid = 'id', tokenize = "unicode61 remove_diacritics 2");
 `
+
+/** Empties the index; the next import fills it again from the store and the homes. */
+export const resetIndex = (db: Database): void => {
+  const names = db.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%'").all() as { name: string }[]
+  db.exec('begin immediate')
+  for (const { name } of names) db.exec(`drop table "${name}"`)
+  db.exec('commit')
+  createTables(db)
+}
 
 export const createTables = (db: Database): void => {
   db.exec(`begin; ${tables}; insert into meta values ('version', '${INDEX_VERSION}'), ('found_until', '0'); commit`)
