@@ -17,7 +17,9 @@ export default defineConfig({
       rolldownOptions: {
         input: {
           main: at('main/index.ts'),
+          launch: at('main/launch.ts'),
           daemon: at('daemon/index.ts'),
+          app: at('daemon/app.ts'),
           'index-worker': at('daemon/capture/index-worker.ts'),
           cli: at('cli/index.ts'),
         },

@@ -1,4 +1,4 @@
-import type { EventKind, ManifestBody, RuntimeName, Tokens } from '../../contract/index.ts'
+import type { Digest, EventKind, ManifestBody, RuntimeName, Tokens } from '../../contract/index.ts'
 
 /**
  * What Reprise must know of one agent program. An adapter reads; it never writes, never keeps state between calls beyond the objects
@@ -17,10 +17,19 @@ export interface RuntimeAdapter {
   watchPlaces(home: string, surroundings: Surroundings): readonly WatchPlace[]
   /** A reader for one unit, from its first byte. Deterministic: the same bytes give the same rows. */
   openReader(unit: SessionUnit): SessionReader
+  /** What the records of one event say in full, secrets included: the caller covers them. */
+  describeEvent(unit: SessionUnit, event: EventPlace, lines: readonly RawLine[]): EventContent
   /** The configuration in force for a start in `cwd` now. */
   resolve(request: ResolveRequest): Resolution
-  /** What a finished stretch can still tell of its configuration, everything else in `unknown`. */
+  /**
+   * What the record of a stretch tells of its configuration at its start, everything else in `unknown`. Depends on nothing that came
+   * after the start, so that it never changes; what was used is told by events.
+   */
   inferManifest(stretch: StretchEvidence): ManifestBody
+  /** Texts that entered the context at the start of the stretch, as far as its record holds them, by their digest. */
+  recordedTexts(stretch: StretchEvidence): readonly { readonly digest: Digest; readonly text: string }[]
+  /** A resolution made at the start of a stretch, completed and corrected by what the stretch's own record says. */
+  joinManifest(resolved: ManifestBody, inferred: ManifestBody): ManifestBody
 }
 
 /** A fact about the runtime, where it comes from and on which versions it was seen. */
@@ -53,7 +62,12 @@ export interface HomeDescription {
   readonly reason: string | null
   readonly programVersion: string | null
   readonly retention: { readonly days: number | null; readonly from: string } | null
-  readonly live: readonly { readonly session: string; readonly pid: number; readonly cwd: string | null; readonly version: string | null }[]
+  readonly live: readonly {
+    readonly session: string
+    readonly pid: number
+    readonly cwd: string | null
+    readonly version: string | null
+  }[]
 }
 
 export interface SessionProblem {
@@ -101,7 +115,6 @@ export interface SessionReader {
   readLine(line: RawLine, sink: RowSink): void
   /** Everything known of the session so far; cheap, called after each batch. */
   summary(): SessionSummary
-  /** Lines seen without an object, and other oddities that the line reader could not see. */
 }
 
 export interface RowSink {
@@ -110,7 +123,12 @@ export interface RowSink {
   amend(seq: number, change: EventChange): void
   /** Words worth finding, for full-text search; the head of long outputs only. */
   words(seq: number, role: 'prompt' | 'answer' | 'thinking' | 'input' | 'output' | 'context', text: string): void
-  stretch(stretch: { readonly n: number; readonly startedAt: string | null; readonly cause: 'start' | 'resume' | 'fork' | 'unknown'; readonly firstSeq: number }): void
+  stretch(stretch: {
+    readonly n: number
+    readonly startedAt: string | null
+    readonly cause: 'start' | 'resume' | 'fork' | 'unknown'
+    readonly firstSeq: number
+  }): void
   unknownRecord(line: RawLine, type: string): void
 }
 
@@ -157,15 +175,56 @@ export interface ReadEvent {
   readonly messageId: string | null
   /** Session that the record itself names as the origin of a copied row. */
   readonly originSession: string | null
+  /** `session` of the unit of the subagent this call started, as far as the record names it. */
+  readonly subagentSession: string | null
 }
 
 export type EventChange = Partial<
-  Pick<ReadEvent, 'ok' | 'durationMs' | 'effects' | 'effectsState' | 'tokens' | 'summary' | 'model'>
+  Pick<
+    ReadEvent,
+    | 'ok'
+    | 'durationMs'
+    | 'effects'
+    | 'effectsState'
+    | 'tokens'
+    | 'summary'
+    | 'model'
+    | 'subagentSession'
+    // A parent may be written after its child (B11), and a start may show itself only some rows after its first row.
+    | 'parentSeq'
+    | 'brokenLink'
+    | 'stretch'
+  >
 > & {
   /** Lines that hold the rest of this event (a result row), for the detail view. */
   readonly addLine?: { readonly line: number; readonly byte: number; readonly bytes: number }
   readonly addRowIds?: readonly string[]
+  /** Appended to the key of the event; the keys of an event in this order are its identity. */
   readonly addContentKey?: string
+}
+
+/** Which event is meant, when one record holds several. */
+export interface EventPlace {
+  readonly id: string
+  readonly kind: EventKind
+  readonly toolUseId: string | null
+}
+
+export interface EventContent {
+  readonly parts: readonly {
+    readonly role: 'prompt' | 'text' | 'thinking' | 'input' | 'output' | 'error' | 'context' | 'raw'
+    readonly label: string
+    readonly text: string
+    readonly format: 'markdown' | 'text' | 'json' | 'ansi'
+  }[]
+  readonly changes: readonly {
+    readonly path: string
+    readonly change: 'add' | 'change' | 'delete' | 'mode' | 'unknown'
+    readonly before: string | null
+    readonly after: string | null
+    /** Why a side is missing although it existed. */
+    readonly why: string | null
+  }[]
 }
 
 export interface SessionSummary {
@@ -189,6 +248,10 @@ export interface SessionSummary {
   readonly failed: boolean
   readonly brokenLinks: number
   readonly roots: number
+  /** Links that would have closed a circle and were left out (B11). */
+  readonly cyclesCut: number
+  /** Rows whose own id was there before; read once, counted here. */
+  readonly repeatedRows: number
   readonly clockStepsBack: number
   readonly unknownRecords: Readonly<Record<string, number>>
   readonly otherSessionIds: readonly string[]
@@ -217,6 +280,8 @@ export interface ResolveRequest {
   readonly surroundings: Surroundings
   /** Version whose rules to apply; null: the newest verified. */
   readonly version: string | null
+  /** Keyed digest for values that must not be kept; without it they are only named. */
+  readonly keyed?: (value: string) => string
 }
 
 /** A manifest not yet frozen, and the texts behind it, by the `uri` of their source. */

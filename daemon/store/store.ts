@@ -18,8 +18,8 @@ export interface Store {
 export interface CheckResult {
   readonly ok: boolean
   readonly objects: number
-  readonly damaged: readonly string[]
-  readonly quarantined: readonly string[]
+  readonly damaged: string[]
+  readonly quarantined: string[]
 }
 
 export interface ManifestStore {
@@ -64,9 +64,12 @@ export interface SessionArchive {
   /** What is kept of a run so far; empty when nothing is. */
   state(run: RunId): Promise<readonly ArchivedFile[]>
   /** Appends slices; durable when it resolves. `about` is stored as `run.json`, small. */
+  /** With no slices only `about` is renewed. */
   append(run: RunId, about: Readonly<Record<string, unknown>>, slices: readonly ArchiveSlice[], newGeneration: boolean): Promise<void>
   /** Every run the archive knows, with its `run.json`. */
   list(): AsyncIterable<{ readonly run: RunId; readonly about: Readonly<Record<string, unknown>> }>
-  /** The redacted lines of the longest generation, in order, with their original places. */
-  read(run: RunId, file: string): AsyncIterable<{ readonly line: number; readonly byte: number; readonly bytes: number; readonly text: Uint8Array }>
+  /** The `run.json` of a run; null when nothing is kept of it. */
+  about(run: RunId): Promise<Readonly<Record<string, unknown>> | null>
+  /** The redacted lines of one generation (the longest when left out), in order, with their original places. */
+  read(run: RunId, file: string, generation?: number): AsyncIterable<{ readonly line: number; readonly byte: number; readonly bytes: number; readonly text: Uint8Array }>
 }

@@ -1,0 +1,42 @@
+import path from 'node:path'
+import { type Connection, type ConnectOptions, connect } from './connection.ts'
+import { printFailure, type Terminal } from './output.ts'
+
+/** One call of the command: where it runs, where it writes, and the exit code it ends with. */
+export interface Session {
+  readonly env: NodeJS.ProcessEnv
+  readonly programs: string
+  absolute(path: string): string
+  terminal(): Terminal
+  /** Runs the body; a failure is printed and decides the exit code. */
+  run(body: (terminal: Terminal) => Promise<undefined | void | number>): Promise<void>
+  withConnection(options: Pick<ConnectOptions, 'start'>, body: (connection: Connection, terminal: Terminal) => Promise<undefined | void | number>): Promise<void>
+  exitCode: number
+}
+
+export const createSession = (env: NodeJS.ProcessEnv, programs: string, terminal: () => Terminal): Session => {
+  const session: Session = {
+    env,
+    programs,
+    absolute: (given) => path.resolve(given),
+    terminal,
+    exitCode: 0,
+    async run(body) {
+      try {
+        session.exitCode = (await body(terminal())) ?? 0
+      } catch (error) {
+        session.exitCode = printFailure(terminal(), error)
+      }
+    },
+    withConnection: (options, body) =>
+      session.run(async (where) => {
+        const connection = await connect({ env, programs, start: options.start })
+        try {
+          return await body(connection, where)
+        } finally {
+          await connection.close()
+        }
+      }),
+  }
+  return session
+}

@@ -1,0 +1,154 @@
+import fs from 'node:fs'
+import { CONTRACT_VERSION, type Gap, PRODUCT_VERSION, RepriseError } from '../../contract/index.ts'
+import type { Parts } from '../parts.ts'
+import { querySearch } from '../store/index/search-query.ts'
+import { describeHome, describeLooked } from './home-handlers.ts'
+import type { SomeHandlers } from './handlers.ts'
+import { parsePoint } from './references.ts'
+import { unreadableOf } from './unreadable.ts'
+
+export interface DaemonActs {
+  readonly openBrowser: () => Promise<{ url: string; page: string; port: number }>
+  readonly closeBrowser: () => Promise<void>
+  readonly stop: () => void
+  readonly sync: (home: string | null) => Promise<{ sessions: number; events: number; seconds: number }>
+  readonly reindex: () => Promise<{ sessions: number; events: number; seconds: number }>
+}
+
+/** Gaps that stand in the status line's list; the rest is counted there and listed under Health. */
+const SHOWN_GAPS = 50
+
+export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
+  ({
+    'daemon.handshake': () => ({ version: PRODUCT_VERSION, contract: CONTRACT_VERSION, pid: process.pid, nonce: parts.nonce }),
+    'daemon.stop': () => {
+      acts.stop()
+      return { ok: true as const }
+    },
+    'browser.open': () => acts.openBrowser(),
+    'browser.close': async () => {
+      await acts.closeBrowser()
+      return { ok: true as const }
+    },
+
+    'status.get': () => {
+      const index = parts.index()
+      parts.homes.refresh()
+      const { phase, url, progress, lagMs } = parts.state()
+      const counts = index.sql('select count(*) as runs, coalesce(sum(events), 0) as events from runs').get() as { runs: number; events: number }
+      const homes = parts.homes.list().map((home) => describeHome(parts, home))
+      const { gaps, total } = listGaps(parts, SHOWN_GAPS)
+      return {
+        daemon: {
+          pid: process.pid,
+          version: PRODUCT_VERSION,
+          contract: CONTRACT_VERSION,
+          started_at: parts.startedAt.toISOString(),
+          data_dir: parts.paths.dir,
+          socket: parts.paths.socket,
+          url,
+          state: phase,
+        },
+        homes,
+        looked: describeLooked(parts),
+        watches: {
+          count: homes.reduce((sum, home) => sum + home.watching.watched, 0),
+          limit: watchLimit(),
+          polling: homes.reduce((sum, home) => sum + Math.max(0, home.watching.wanted - home.watching.watched), 0),
+        },
+        lag_ms: lagMs,
+        store: { bytes: parts.store.size().bytes, runs: Number(counts.runs), events: Number(counts.events), manifests: parts.store.manifests.count() },
+        gaps,
+        gap_count: total,
+        progress: [...progress],
+        vault: { key_store: 'file' as const, note: "keys lie in a file only you can read; the system's key store is not used yet" },
+      }
+    },
+
+    'sync.now': async ({ home }) => {
+      const refs = parts.homes.refs()
+      if (home !== undefined && !refs.some((ref) => ref.path === home)) throw new RepriseError('not_found', `home: ${home} is not read`, null, refs.map((ref) => ref.path))
+      const totals = await acts.sync(home ?? null)
+      return { ...totals, unreadable: unreadableOf(parts.index(), null, 100_000) }
+    },
+
+    'search.run': ({ text, runtime, run, limit, cursor }) =>
+      querySearch(parts.index(), {
+        text,
+        runtime: runtime ?? null,
+        run: run === undefined ? null : parts.index().findRun(parsePoint(run).run).key,
+        limit: limit ?? 50,
+        offset: cursor === undefined ? 0 : asOffset(cursor),
+      }),
+
+    'health.gaps': ({ limit }) => listGaps(parts, limit ?? 200),
+    'health.unreadable': ({ limit }) => {
+      const total = parts.index().sql('select count(*) as n from unreadable').get() as { n: number }
+      return { unreadable: unreadableOf(parts.index(), null, limit ?? 200), total: Number(total.n) }
+    },
+    'health.facts': () => ({
+      facts: [...parts.adapters.values()].flatMap((adapter) => adapter.facts.map((fact) => ({ runtime: adapter.runtime, ...fact, versions: [...fact.versions] }))),
+    }),
+
+    'settings.get': () => parts.settings.read(),
+    'settings.set': async (change) => {
+      const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+      const settings = await parts.settings.write(given)
+      await parts.worker.call('keepTexts', settings.collection !== 'digests')
+      return settings
+    },
+
+    'store.check': () => parts.store.check(),
+    'store.reindex': async () => {
+      const { sessions, events, seconds } = await acts.reindex()
+      return { runs: sessions, events, seconds }
+    },
+  }) satisfies SomeHandlers
+
+/** Gaps on record, and those that follow from counts in the index. */
+const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } => {
+  const index = parts.index()
+  const recorded = index.sql('select * from gaps order by at desc').all() as Gap[]
+  const at = parts.now().toISOString()
+  const derived: Gap[] = []
+  const add = (gap: Omit<Gap, 'at' | 'home' | 'path'> & { readonly path?: string | null }): void => {
+    derived.push({ home: null, path: null, at, ...gap })
+  }
+  for (const row of index.sql(`select runs.id as id, runs.unreadable as n, runs.title as title from runs where runs.unreadable > 0 order by sort_at desc`).all() as { id: string; n: number }[])
+    add({ id: `unreadable_line:${row.id}`, kind: 'unreadable_line', run: row.id, count: row.n, message: `${row.n} unreadable ${row.n === 1 ? 'line' : 'lines'} in ${row.id}`, hint: 'listed under Health with line and byte; everything else of the session is shown' })
+  for (const row of index.sql(`select id, unknown_records as records from runs where unknown_records <> '{}' order by sort_at desc`).all() as { id: string; records: string }[]) {
+    const records = JSON.parse(row.records) as Record<string, number>
+    const count = Object.values(records).reduce((sum, n) => sum + n, 0)
+    add({ id: `unknown_record:${row.id}`, kind: 'unknown_record', run: row.id, count, message: `${count} records of kinds this version does not know in ${row.id}: ${Object.keys(records).join(', ')}`, hint: 'they are kept as they are' })
+  }
+  for (const row of index.sql(`select id, source_state as state from runs where source_state <> 'present' order by sort_at desc`).all() as { id: string; state: 'shrank' | 'vanished' }[])
+    add({
+      id: `source:${row.id}`, kind: row.state === 'shrank' ? 'source_shrank' : 'source_vanished', run: row.id, count: 1,
+      message: row.state === 'shrank' ? `the agent rewrote the session file of ${row.id}` : `the session file of ${row.id} is gone`,
+      hint: 'what was read before is kept and shown',
+    })
+  const watching = parts.homes.list().flatMap((home) => {
+    const state = parts.homes.watchState(home.id)
+    return state.why === null ? [] : [{ home, state }]
+  })
+  for (const { home, state } of watching)
+    derived.unshift({
+      id: `watch:${home.id}`, kind: 'watch_exhausted', home: home.id, run: null, path: home.path, at, count: state.wanted - state.watched,
+      message: `watching ${state.watched} of ${state.wanted} places of ${home.path}`, hint: state.why,
+    })
+  const gaps = [...derived.filter(({ kind }) => kind === 'watch_exhausted'), ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })), ...derived.filter(({ kind }) => kind !== 'watch_exhausted')]
+  return { gaps: gaps.slice(0, limit), total: gaps.length }
+}
+
+const watchLimit = (): number | null => {
+  try {
+    return Number(fs.readFileSync('/proc/sys/fs/inotify/max_user_watches', 'utf8')) || null
+  } catch {
+    return null
+  }
+}
+
+const asOffset = (cursor: string): number => {
+  if (!/^\d{1,9}$/.test(cursor)) throw new RepriseError('wrong_usage', 'cursor: not one of ours', 'search again')
+  return Number(cursor)
+}

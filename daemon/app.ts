@@ -1,0 +1,249 @@
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { type InProcessApp, type OpenInProcess, type Progress, type Settings, settingsSchema, type Tag } from '../contract/index.ts'
+import { createDaemonHandlers } from './api/daemon-handlers.ts'
+import { createDispatch, type Dispatch } from './api/dispatch.ts'
+import { combineHandlers } from './api/handlers.ts'
+import { createHomeHandlers } from './api/home-handlers.ts'
+import { listenOnLoopback, type Loopback } from './api/listeners.ts'
+import { createManifestHandlers } from './api/manifest-handlers.ts'
+import { createPushHub, type PushHub } from './api/push-hub.ts'
+import { createRunHandlers } from './api/run-handlers.ts'
+import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
+import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
+import { createHomeRegistry } from './homes.ts'
+import { takeWriterLock } from './lock.ts'
+import { type Log, openLog } from './log.ts'
+import type { HomeRegistry, Parts } from './parts.ts'
+import { type DataPaths, prepareData } from './paths.ts'
+import type { Surroundings } from './runtimes/adapter.ts'
+import { adapters } from './runtimes/registry.ts'
+import { openKeys } from './secrets/keys.ts'
+import { createRedactor } from './secrets/create-redactor.ts'
+import { openRevealLog } from './secrets/reveal-log.ts'
+import { openDocument } from './store/documents.ts'
+import { openIndexReader } from './store/index/open-index.ts'
+import { createIndexReader, type IndexReader } from './store/index/reader.ts'
+import { openStore } from './store/open-store.ts'
+import { createHomeWatches, type HomeWatches } from './watch/home-watches.ts'
+
+export interface App {
+  readonly paths: DataPaths
+  readonly log: Log
+  readonly nonce: string
+  readonly dispatch: Dispatch
+  readonly hub: PushHub
+  readonly pages: string | null
+  /** First look at all homes, then watching. Resolves when the first look is done. */
+  begin(): Promise<void>
+  /** Finishes what is under way and lets go of everything. */
+  close(): Promise<void>
+}
+
+export interface AppOptions {
+  readonly env: NodeJS.ProcessEnv
+  /** Folder of the built programs (`out/node`). */
+  readonly programs: string
+  readonly watch: boolean
+  /** Called when a client asks the daemon to stop. */
+  readonly onStop: () => void
+}
+
+const defaultSettings: Settings = {
+  version: 1,
+  theme: 'system',
+  density: 'compact',
+  single_key_shortcuts: true,
+  collection: 'redacted',
+  homes: [],
+  poll_seconds: 30,
+  welcome_closed: false,
+}
+
+/** Opens one data directory as its only writer and makes everything that answers for it. */
+export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Promise<App> => {
+  const now = (): Date => new Date()
+  process.umask(0o077)
+  const paths = prepareData(env)
+  const lock = takeWriterLock(paths.lock)
+  const log = openLog(paths.log, now)
+  const startedAt = now()
+  const nonce = randomBytes(16).toString('hex')
+  const hub = createPushHub()
+  const surroundings: Surroundings = { platform: process.platform, userHome: os.homedir(), env, systemRoot: env.REPRISE_SYSTEM_ROOT ?? '', now }
+  const keys = await openKeys(path.join(paths.dir, 'keys'))
+  for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
+  const redactor = createRedactor(keys.hmacKey)
+  const store = await openStore({ dir: paths.dir, key: keys, redactor, now, log })
+  const document = await openDocument({ path: paths.settings, schema: settingsSchema, version: 1, defaults: defaultSettings, upgraders: [] })
+  const settings: Parts['settings'] = {
+    read: () => document.read(),
+    async write(change) {
+      await document.write({ ...document.read(), ...change })
+      return document.read()
+    },
+  }
+
+  let watches: HomeWatches | null = null
+  const noWatch = { watched: 0, wanted: 0, polling: false, why: null }
+  const watchState: HomeRegistry['watchState'] = (id) => watches?.state(id) ?? noWatch
+  const homes = createHomeRegistry({ adapters, surroundings, settings: settings.read, watchState })
+
+  const progress = new Map<string, Progress>()
+  let oldestHint: number | null = null
+  const changed = (tags: readonly Tag[]): void => {
+    if (tags.length > 0) hub.send({ type: 'changed', tags: [...tags] })
+  }
+  let index: IndexReader | null = null
+  const reopenIndex = (): IndexReader => {
+    index?.close()
+    index = createIndexReader(openIndexReader(paths.dir), homes.isLive)
+    return index
+  }
+
+  let pendingTags = new Set<Tag>()
+  let tagTimer: NodeJS.Timeout | null = null
+  /** Windows hear of changes at most ten times a second. */
+  const changedSoon = (tags: readonly Tag[]): void => {
+    for (const tag of tags) pendingTags.add(tag)
+    tagTimer ??= setTimeout(() => {
+      tagTimer = null
+      const sent = [...pendingTags]
+      pendingTags = new Set()
+      changed(sent)
+    }, 100)
+  }
+
+  let closing = false
+  let restarts = 0
+  const startWorker = (): IndexWorker =>
+    startIndexWorker(
+      path.join(programs, 'index-worker.cjs'),
+      { dataDir: paths.dir, userHome: surroundings.userHome, env: { ...env }, systemRoot: surroundings.systemRoot, keepTexts: settings.read().collection !== 'digests' },
+      {
+        news(news) {
+          if (news.type === 'progress') {
+            progress.set('all', news.progress)
+            hub.send({ type: 'progress', progress: news.progress })
+          } else if (news.type === 'run') {
+            if (news.events >= 0) hub.send({ type: 'run', run: news.run, events: news.events, status: news.status })
+            changedSoon(['runs', 'timeline', 'events', 'status'])
+          } else {
+            oldestHint = null
+            changedSoon(['search', 'health', 'status', 'store'])
+          }
+        },
+        indexReplaced: () => {
+          reopenIndex()
+        },
+        died(error) {
+          log('error', 'index worker died', { message: error.message.slice(0, 300) })
+          if (closing || ++restarts > 5) return
+          worker = startWorker()
+          void worker.ready.then(reopenIndex).then(() => acts.sync(null)).catch((again: Error) => log('error', 'index worker not restarted', { message: again.message }))
+        },
+      },
+    )
+  let worker = startWorker()
+  const { rebuilt } = await worker.ready
+  if (rebuilt) log('warn', 'index was damaged or of another version and is built again', { setAside: rebuilt })
+  reopenIndex()
+
+  let loopback: Loopback | null = null
+  const pages = [path.join(programs, '..', 'renderer')].find((dir) => fs.existsSync(path.join(dir, 'index.html'))) ?? null
+  const acts = {
+    async sync(home: string | null) {
+      homes.refresh()
+      await watches?.update(homes.list())
+      const refs = homes.refs().filter((ref) => home === null || ref.path === home)
+      const totals = await worker.call('sync', refs, watches !== null)
+      return totals
+    },
+    async reindex() {
+      return worker.call('reindex', homes.refs(), watches !== null)
+    },
+    stop: () => setImmediate(onStop),
+    async openBrowser() {
+      loopback ??= await listenOnLoopback({ dispatch, hub, pages })
+      const target = `${loopback.url}/#t=${loopback.token}`
+      fs.writeFileSync(paths.page, `<!doctype html><meta charset="utf-8"><title>Reprise</title><script>location.replace(${JSON.stringify(target)})</script>`, { mode: 0o600 })
+      fs.chmodSync(paths.page, 0o600)
+      return { url: loopback.url, page: paths.page, port: loopback.port }
+    },
+    async closeBrowser() {
+      await loopback?.close()
+      loopback = null
+      fs.rmSync(paths.page, { force: true })
+    },
+  }
+
+  const parts: Parts = {
+    paths, log, now, startedAt, nonce, hub,
+    get worker() {
+      return worker
+    },
+    store,
+    index: () => index ?? reopenIndex(),
+    redactor,
+    reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
+    adapters, surroundings, settings, homes,
+    state: () => ({
+      phase: closing ? 'draining' : 'ready',
+      url: loopback?.url ?? null,
+      progress: [...progress.values()].filter(({ phase }) => phase !== 'idle'),
+      lagMs: oldestHint === null ? 0 : now().getTime() - oldestHint,
+    }),
+  }
+  const handlers = combineHandlers(
+    createDaemonHandlers(parts, acts),
+    createRunHandlers(parts),
+    createManifestHandlers(parts),
+    createHomeHandlers(parts, acts.sync),
+    createSensitiveHandlers(parts),
+  )
+  const dispatch = createDispatch(handlers, changed, log)
+
+  return {
+    paths, log, nonce, dispatch, hub, pages,
+    async begin() {
+      if (watch) {
+        watches = createHomeWatches({
+          adapters,
+          surroundings,
+          pollSeconds: settings.read().poll_seconds,
+          log,
+          onHints(changedPaths) {
+            oldestHint ??= now().getTime()
+            void worker.call('hint', changedPaths, homes.refs()).catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
+          },
+          onState: () => changedSoon(['status', 'health']),
+        })
+        await watches.update(homes.list())
+      }
+      await acts.sync(null)
+    },
+    async close() {
+      closing = true
+      hub.send({ type: 'draining' })
+      await watches?.close()
+      await dispatch.drain()
+      await worker.call('stop').catch((error: Error) => log('error', 'worker did not stop cleanly', { message: error.message }))
+      await worker.end()
+      await acts.closeBrowser()
+      if (tagTimer) clearTimeout(tagTimer)
+      index?.close()
+      await store.close()
+      lock.release()
+    },
+  }
+}
+
+/** The same endpoints inside the command's own process, with the same single-writer lock (`REPRISE_NO_DAEMON=1`). */
+export const openInProcess: OpenInProcess = async (env): Promise<InProcessApp> => {
+  const app = await openApp({ env: { ...env }, programs: __dirname, watch: false, onStop: () => undefined })
+  await app.begin()
+  return { call: (name, input) => app.dispatch(name, input, { via: 'process' }), close: () => app.close() }
+}
+

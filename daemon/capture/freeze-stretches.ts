@@ -1,0 +1,52 @@
+import type { Digest, ManifestBody, RunId } from '../../contract/index.ts'
+import { redactBody } from '../manifest/redact-body.ts'
+import type { RuntimeAdapter, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
+import type { Redactor } from '../secrets/redactor.ts'
+import type { Store } from '../store/store.ts'
+
+export interface FreezeParts {
+  readonly store: Store
+  readonly redactor: Redactor
+  readonly surroundings: Surroundings
+  /** Texts are kept with secrets covered, or not at all (`digests`). */
+  readonly keepTexts: boolean
+}
+
+export interface Frozen {
+  readonly digest: Digest
+  readonly problems: readonly string[]
+}
+
+/**
+ * Makes the manifest of one stretch immutable. A stretch that began while we watched gets what was resolved then, together with what its
+ * own record says; an older one what its record still tells, the rest named as unknown.
+ */
+export const freezeStretch = async (
+  parts: FreezeParts,
+  adapter: RuntimeAdapter,
+  run: RunId,
+  evidence: StretchEvidence,
+  watched: boolean,
+): Promise<Frozen> => {
+  const { store, redactor, surroundings, keepTexts } = parts
+  const inferred = adapter.inferManifest(evidence)
+  const problems: string[] = []
+  let body: ManifestBody = inferred
+  const texts: { digest: Digest; text: string }[] = adapter.recordedTexts(evidence).map(({ digest, text }) => ({ digest, text: redactor.redact(text).text }))
+  if (watched && evidence.cwd !== null) {
+    try {
+      const resolution = adapter.resolve({ home: evidence.home, cwd: evidence.cwd, flags: [], surroundings, version: evidence.version, keyed: redactor.keyed })
+      body = adapter.joinManifest(resolution.body, inferred)
+      for (const source of resolution.body.instructions.sources) {
+        const text = resolution.texts.get(source.uri)?.text
+        if (source.text_digest !== null && typeof text === 'string') texts.push({ digest: source.text_digest as Digest, text: redactor.redact(text).text })
+      }
+      problems.push(...resolution.problems.map(({ path, message }) => (path === null ? message : `${path}: ${message}`)))
+    } catch (error) {
+      problems.push(`the configuration could not be resolved at the start: ${(error as Error).message}`)
+    }
+  }
+  if (keepTexts && texts.length > 0) await store.texts.put(texts)
+  const manifest = await store.manifests.put(redactBody({ ...body, run_id: run, stretch: evidence.n }, redactor))
+  return { digest: manifest.integrity.manifest_digest as Digest, problems }
+}

@@ -1,0 +1,77 @@
+import path from 'node:path'
+import { parentPort, workerData } from 'node:worker_threads'
+import { type Digest, errorCodes, type ManifestBody, RepriseError } from '../../contract/index.ts'
+import { openLog } from '../log.ts'
+import { redactBody } from '../manifest/redact-body.ts'
+import { adapters } from '../runtimes/registry.ts'
+import type { Surroundings } from '../runtimes/adapter.ts'
+import { openKeys } from '../secrets/keys.ts'
+import { createRedactor } from '../secrets/create-redactor.ts'
+import { openIndex } from '../store/index/open-index.ts'
+import { resetIndex } from '../store/index/schema.ts'
+import { openStore } from '../store/open-store.ts'
+import { createImporter, type Importer } from './importer.ts'
+import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
+
+/** The thread that reads sessions and writes index and store, so that the daemon always answers. */
+const port = parentPort
+if (!port) throw new Error('this program runs as a worker thread')
+const start = workerData as WorkerStart
+const tell = (message: WorkerReply): void => port.postMessage(message)
+
+const main = async (): Promise<void> => {
+  const now = (): Date => new Date()
+  const log = openLog(`${start.dataDir}/logs/worker.log`, now)
+  const keys = await openKeys(path.join(start.dataDir, 'keys'))
+  const redactor = createRedactor(keys.hmacKey)
+  const store = await openStore({ dir: start.dataDir, key: keys, redactor, now, log })
+  const opened = openIndex(start.dataDir, now)
+  const surroundings: Surroundings = { platform: process.platform, userHome: start.userHome, env: start.env, systemRoot: start.systemRoot, now }
+  let keepTexts = start.keepTexts
+
+  const newImporter = (): Importer =>
+    createImporter({ db: opened.db, store, redactor, adapters, surroundings, log, keepTexts: () => keepTexts, tell: (news) => tell({ type: 'news', news }) })
+  let importer = newImporter()
+
+  const calls: WorkerCalls = {
+    sync: (homes, watching) => importer.sync(homes, watching),
+    hint: (paths, homes) => importer.hint(paths, homes),
+    async freeze(body: ManifestBody, texts) {
+      if (keepTexts && texts.length > 0) await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text: redactor.redact(text).text })))
+      return store.manifests.put(redactBody(body, redactor))
+    },
+    async reindex(homes, watching) {
+      await importer.stop()
+      resetIndex(opened.db)
+      tell({ type: 'index-replaced' })
+      importer = newImporter()
+      return importer.sync(homes, watching)
+    },
+    keepTexts(keep) {
+      keepTexts = keep
+    },
+    async stop() {
+      await importer.stop()
+      opened.db.exec('pragma wal_checkpoint(truncate)')
+      opened.db.close()
+      await store.close()
+    },
+  }
+
+  port.on('message', async ({ id, method, args }: WorkerRequest) => {
+    try {
+      const call = calls[method] as (...values: readonly unknown[]) => unknown
+      tell({ type: 'reply', id, ok: true, value: await call(...args) })
+    } catch (error) {
+      const failure =
+        error instanceof RepriseError
+          ? error.toBody()
+          : { code: 'internal' as const, status: errorCodes.internal.status, message: (error as Error).message, hint: null }
+      if (failure.code === 'internal') log('error', 'worker call failed', { method, message: failure.message.slice(0, 300), stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null })
+      tell({ type: 'reply', id, ok: false, error: failure })
+    }
+  })
+  tell({ type: 'ready', rebuilt: opened.setAside, notes: [] })
+}
+
+void main()

@@ -1,0 +1,200 @@
+import type { RunId } from '../../contract/index.ts'
+import type { EventChange, RawLine, ReadEffect, ReadEvent, RowSink, SessionSummary } from '../runtimes/adapter.ts'
+import type { Redactor } from '../secrets/redactor.ts'
+import type { Database } from '../store/index/database.ts'
+import { statements } from '../store/index/database.ts'
+import { shortKey } from './run-ids.ts'
+
+/** Longest summary on the timeline, in characters, after redaction. */
+const SUMMARY = 240
+const TITLE = 160
+/** A text longer than this is searchable by its head; the count of what was left out is not shown per event but in coverage. */
+const WORDS = 16_384
+
+/** State of one run while its rows arrive; rebuilt by reading the rows again without writing (`writing: false`). */
+export interface RunFeed {
+  readonly sink: RowSink
+  writing: boolean
+  generation: number
+  readonly counts: { events: number; words: number }
+}
+
+export interface RunWriter {
+  feed(run: number): RunFeed
+  saveSummary(run: number, summary: SessionSummary): void
+}
+
+/** Writes what a reader says of a run into the index. Every text is redacted before it is cut, so that no half of a secret stays. */
+export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => {
+  const sql = statements(db)
+  const clean = (text: string, limit: number): string => {
+    const line = redactor.redact(text).text.replaceAll(/\s+/g, ' ').trim()
+    return line.length > limit ? `${line.slice(0, limit - 1)}…` : line
+  }
+  const effectsJson = (effects: readonly ReadEffect[]): string | null =>
+    effects.length === 0
+      ? null
+      : JSON.stringify(
+          effects.map(({ path, change, by, before, after, addedLines, removedLines }) => ({
+            path, change, by, before, after, added_lines: addedLines, removed_lines: removedLines,
+          })),
+        )
+  const flag = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
+
+  const insertEvent = (run: number, generation: number, event: ReadEvent, chain: number | null): void => {
+    sql(
+      `insert into events (run, seq, id, parent_seq, broken, kind, at, tool, tool_use_id, summary, ok, duration, effects_state, effects,
+         t_in, t_out, t_read, t_write, model, lane, stretch, cwd, generation, line, byte, bytes, message, origin_session, sub_session, chain)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    ).run(
+      run, event.seq, event.id, event.parentSeq, event.brokenLink ? 1 : 0, event.kind, event.at, event.tool, event.toolUseId,
+      clean(event.summary, SUMMARY), flag(event.ok), event.durationMs, event.effectsState, effectsJson(event.effects),
+      event.tokens?.input ?? null, event.tokens?.output ?? null, event.tokens?.cache_read ?? null, event.tokens?.cache_write ?? null,
+      event.model, event.lane === 'sidechain' ? 1 : 0, event.stretch, event.cwd, generation, event.line, event.byte, event.bytes,
+      event.messageId, event.originSession, event.subagentSession, chain,
+    )
+    insertRows(run, event.seq, event.rowIds)
+  }
+
+  const insertRows = (run: number, seq: number, ids: readonly string[]): void => {
+    for (const id of ids) sql('insert or ignore into event_rows (row, run, seq) values (?, ?, ?)').run(shortKey(id), run, seq)
+  }
+
+  const amendEvent = (run: number, seq: number, change: EventChange): void => {
+    const sets: string[] = []
+    const values: (string | number | null)[] = []
+    const set = (column: string, value: string | number | null): void => {
+      sets.push(`${column} = ?`)
+      values.push(value)
+    }
+    if (change.ok !== undefined) set('ok', flag(change.ok))
+    if (change.durationMs !== undefined) set('duration', change.durationMs)
+    if (change.effects !== undefined) set('effects', effectsJson(change.effects))
+    if (change.effectsState !== undefined) set('effects_state', change.effectsState)
+    if (change.summary !== undefined) set('summary', clean(change.summary, SUMMARY))
+    if (change.model !== undefined) set('model', change.model)
+    if (change.subagentSession !== undefined) set('sub_session', change.subagentSession)
+    if (change.parentSeq !== undefined) set('parent_seq', change.parentSeq)
+    if (change.brokenLink !== undefined) set('broken', change.brokenLink ? 1 : 0)
+    if (change.stretch !== undefined) set('stretch', change.stretch)
+    if (change.tokens !== undefined) {
+      set('t_in', change.tokens?.input ?? null)
+      set('t_out', change.tokens?.output ?? null)
+      set('t_read', change.tokens?.cache_read ?? null)
+      set('t_write', change.tokens?.cache_write ?? null)
+    }
+    if (change.addLine) {
+      const { line, byte, bytes } = change.addLine
+      sets.push(`more = json_insert(coalesce(more, '[]'), '$[#]', json_array(?, ?, ?))`)
+      values.push(line, byte, bytes)
+    }
+    if (sets.length > 0) sql(`update events set ${sets.join(', ')} where run = ? and seq = ?`).run(...values, run, seq)
+    if (change.addRowIds) insertRows(run, seq, change.addRowIds)
+  }
+
+  return {
+    feed(run) {
+      // The rolling digest of the conversation so far; notes do not take part in it.
+      let chain = ''
+      const roll = (key: string): number => {
+        const next = shortKey(`${chain}\0${key}`)
+        chain = String(next)
+        return next
+      }
+      const feed: RunFeed = {
+        writing: true,
+        generation: 1,
+        counts: { events: 0, words: 0 },
+        sink: {
+          event(event) {
+            const key = event.contentKey === null || event.lane === 'sidechain' ? null : roll(event.contentKey)
+            if (!feed.writing) return
+            insertEvent(run, feed.generation, event, key)
+            feed.counts.events += 1
+          },
+          amend(seq, change) {
+            if (change.addContentKey !== undefined) roll(change.addContentKey)
+            if (feed.writing) amendEvent(run, seq, change)
+          },
+          words(seq, role, text) {
+            if (!feed.writing || text.trim() === '') return
+            const redacted = redactor.redact(text.length > WORDS * 2 ? text.slice(0, WORDS * 2) : text).text
+            sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(run, seq, role, redacted.length > WORDS ? redacted.slice(0, WORDS) : redacted)
+            feed.counts.words += redacted.length
+          },
+          stretch({ n, startedAt, cause, firstSeq }) {
+            if (!feed.writing) return
+            sql(
+              `insert into stretches (run, n, started_at, cause, first_seq) values (?, ?, ?, ?, ?)
+               on conflict (run, n) do update set started_at = excluded.started_at, cause = excluded.cause, first_seq = excluded.first_seq`,
+            ).run(run, n, startedAt, cause, firstSeq)
+          },
+          unknownRecord(_line: RawLine, _type: string) {
+            // Counted by the reader and saved with the summary; the line itself stays in the archive.
+          },
+        },
+      }
+      return feed
+    },
+
+    saveSummary(run, summary) {
+      const prompt = summary.agentTitle ?? summary.firstPrompt
+      const title = prompt === null ? (summary.checkpoints > 0 && !summary.conversation ? `no conversation, ${summary.checkpoints} checkpoints` : '') : clean(prompt, TITLE)
+      sql(
+        `update runs set title = ?, title_from = ?, runtime_version = ?, versions = ?, workspace = ?, workspaces = ?, models = ?,
+           started_at = ?, ended_at = ?, sort_at = ?, status = ?, lower_bound = ?, broken_links = ?, roots = ?, clock_back = ?, checkpoints = ?, rows = ?,
+           record_types = ?, unknown_records = ?, other_sessions = ?
+         where key = ?`,
+      ).run(
+        title,
+        summary.agentTitle !== null ? 'agent' : summary.firstPrompt !== null ? 'prompt' : 'none',
+        summary.versions.at(-1) ?? null,
+        JSON.stringify(summary.versions),
+        summary.workspaces[0] ?? null,
+        JSON.stringify(summary.workspaces),
+        JSON.stringify(summary.models),
+        summary.startedAt,
+        summary.endedAt,
+        summary.startedAt ?? summary.endedAt ?? '',
+        !summary.conversation ? 'no_conversation' : summary.failed ? 'failed' : summary.openCalls > 0 ? 'open' : 'done',
+        summary.tokensAreLowerBound ? 1 : 0,
+        summary.brokenLinks,
+        summary.roots,
+        summary.clockStepsBack,
+        summary.checkpoints,
+        summary.rows,
+        JSON.stringify(summary.recordTypes),
+        JSON.stringify(summary.unknownRecords),
+        JSON.stringify(summary.otherSessionIds),
+        run,
+      )
+    },
+  }
+}
+
+/** Totals of a run over its own events; copied ones are counted where they came from (B16). */
+export const saveTotals = (db: Database, run: number): void => {
+  db.prepare(
+    `update runs set (events, copied, calls, failed_calls, added, changed, deleted, unknown_effects, t_in, t_out, t_read, t_write) = (
+       select count(*) filter (where copied_from is null), count(copied_from),
+         count(*) filter (where copied_from is null and kind = 'tool'), count(*) filter (where copied_from is null and kind = 'tool' and ok = 0),
+         0, 0, 0, count(*) filter (where copied_from is null and effects_state = 'none'),
+         coalesce(sum(t_in) filter (where copied_from is null), 0), coalesce(sum(t_out) filter (where copied_from is null), 0),
+         coalesce(sum(t_read) filter (where copied_from is null), 0), coalesce(sum(t_write) filter (where copied_from is null), 0)
+       from events where run = runs.key)
+     where key = ?`,
+  ).run(run)
+  db.prepare(
+    `update runs set (added, changed, deleted) = (
+       select count(distinct path) filter (where change = 'add'), count(distinct path) filter (where change = 'change'), count(distinct path) filter (where change = 'delete')
+       from (select json_extract(value, '$.path') as path, json_extract(value, '$.change') as change
+             from events, json_each(events.effects) where events.run = runs.key and events.effects is not null and events.copied_from is null))
+     where key = ?`,
+  ).run(run)
+}
+
+/** Which run a reference of the archive and the index share. */
+export interface RunKey {
+  readonly key: number
+  readonly id: RunId
+}

@@ -1,0 +1,36 @@
+import type { ErrorBody, Manifest, ManifestBody } from '../../contract/index.ts'
+import type { HomeRef, ImportNews, SyncTotals } from './importer.ts'
+
+/** What the main thread can ask of the index worker, the only writer of index and store. */
+export interface WorkerCalls {
+  sync(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
+  hint(paths: readonly string[], homes: readonly HomeRef[]): void
+  freeze(body: ManifestBody, texts: readonly { readonly digest: string; readonly text: string }[]): Promise<Manifest>
+  reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
+  keepTexts(keep: boolean): void
+  stop(): Promise<void>
+}
+
+export type WorkerMethod = keyof WorkerCalls
+
+export interface WorkerStart {
+  readonly dataDir: string
+  readonly userHome: string
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly systemRoot: string
+  readonly keepTexts: boolean
+}
+
+export interface WorkerRequest {
+  readonly id: number
+  readonly method: WorkerMethod
+  readonly args: readonly unknown[]
+}
+
+export type WorkerReply =
+  | { readonly type: 'ready'; readonly rebuilt: string | null; readonly notes: readonly string[] }
+  | { readonly type: 'reply'; readonly id: number; readonly ok: true; readonly value: unknown }
+  | { readonly type: 'reply'; readonly id: number; readonly ok: false; readonly error: ErrorBody }
+  /** The index was made anew: readers must open it again. */
+  | { readonly type: 'index-replaced' }
+  | { readonly type: 'news'; readonly news: ImportNews }

@@ -1,0 +1,54 @@
+import type { Progress, RuntimeName, Settings } from '../contract/index.ts'
+import type { PushHub } from './api/push-hub.ts'
+import type { HomeRef } from './capture/importer.ts'
+import type { IndexWorker } from './capture/worker-client.ts'
+import type { Log } from './log.ts'
+import type { DataPaths } from './paths.ts'
+import type { RuntimeAdapter, Surroundings } from './runtimes/adapter.ts'
+import type { Redactor } from './secrets/redactor.ts'
+import type { RevealLog } from './secrets/reveal-log.ts'
+import type { IndexReader } from './store/index/reader.ts'
+import type { Store } from './store/store.ts'
+
+/** What the handlers of the endpoints stand on. */
+export interface Parts {
+  readonly paths: DataPaths
+  readonly log: Log
+  readonly now: () => Date
+  readonly startedAt: Date
+  readonly nonce: string
+  readonly hub: PushHub
+  readonly worker: IndexWorker
+  /** Reading only: all writing is the worker's. */
+  readonly store: Store
+  readonly index: () => IndexReader
+  readonly redactor: Redactor
+  readonly reveals: RevealLog
+  readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
+  readonly surroundings: Surroundings
+  readonly settings: { read(): Settings; write(change: Partial<Settings>): Promise<Settings> }
+  readonly homes: HomeRegistry
+  readonly state: () => DaemonState
+}
+
+export interface DaemonState {
+  readonly phase: 'starting' | 'ready' | 'draining'
+  readonly url: string | null
+  readonly progress: readonly Progress[]
+  readonly lagMs: number
+}
+
+/** Homes that are read now: found ones and added ones, less forgotten ones. */
+export interface HomeRegistry {
+  list(): readonly KnownHome[]
+  refs(): readonly HomeRef[]
+  /** Looks again for homes; cheap. */
+  refresh(): void
+  isLive(homeId: string, session: string): boolean
+  watchState(homeId: string): { readonly watched: number; readonly wanted: number; readonly polling: boolean; readonly why: string | null }
+}
+
+export interface KnownHome extends HomeRef {
+  readonly id: string
+  readonly foundBy: string
+}

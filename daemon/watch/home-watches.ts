@@ -1,0 +1,70 @@
+import type { RuntimeName } from '../../contract/index.ts'
+import type { Log } from '../log.ts'
+import type { RuntimeAdapter, Surroundings } from '../runtimes/adapter.ts'
+import { type HomeWatch, watchHomes } from './watch-homes.ts'
+
+interface WatchedHome {
+  readonly id: string
+  readonly runtime: RuntimeName
+  readonly path: string
+}
+
+export interface HomeWatchesOptions {
+  readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
+  readonly surroundings: Surroundings
+  readonly pollSeconds: number
+  readonly log: Log
+  /** Paths that may have changed; the receiver looks for itself. */
+  readonly onHints: (paths: readonly string[]) => void
+  readonly onState: () => void
+}
+
+export interface HomeWatches {
+  update(homes: readonly WatchedHome[]): Promise<void>
+  state(homeId: string): { readonly watched: number; readonly wanted: number; readonly polling: boolean; readonly why: string | null } | null
+  close(): Promise<void>
+}
+
+/** Watches of all homes together; idle, the daemon stays below 1,000. */
+const BUDGET = 900
+
+export const createHomeWatches = (options: HomeWatchesOptions): HomeWatches => {
+  const { adapters, surroundings, pollSeconds, log } = options
+  const open = new Map<string, HomeWatch>()
+  return {
+    async update(homes) {
+      for (const [id, watch] of open)
+        if (!homes.some((home) => home.id === id)) {
+          open.delete(id)
+          await watch.close()
+        }
+      for (const home of homes) {
+        if (open.has(home.id)) continue
+        const adapter = adapters.get(home.runtime)
+        if (!adapter) continue
+        open.set(
+          home.id,
+          watchHomes({
+            places: adapter.watchPlaces(home.path, surroundings),
+            budget: Math.floor(BUDGET / Math.max(1, homes.length)),
+            pollSeconds,
+            onHint: ({ path, what }) => {
+              if (what === 'sessions') options.onHints([path])
+              else options.onState()
+            },
+            onState: options.onState,
+            onFault: (error) => log('error', 'watching failed', { home: home.path, message: (error as Error).message }),
+          }),
+        )
+      }
+    },
+    state(homeId) {
+      const state = open.get(homeId)?.state()
+      return state ? { watched: state.watched, wanted: state.wanted, polling: state.polling, why: state.why } : null
+    },
+    async close() {
+      for (const watch of open.values()) await watch.close()
+      open.clear()
+    },
+  }
+}
