@@ -207,6 +207,7 @@ export type EventChange = Partial<
 export interface EventPlace {
   readonly id: string
   readonly kind: EventKind
+  readonly tool: string | null
   readonly toolUseId: string | null
 }
 
