@@ -31,6 +31,7 @@ describe('dispatch', () => {
     )
     const first = dispatch('store.reindex', {}, caller)
     const second = dispatch('homes.forget', { path: '/x' }, caller)
+    await new Promise((resolve) => setImmediate(resolve))
     await dispatch('settings.get', {}, caller)
     release()
     await Promise.all([first, second])
