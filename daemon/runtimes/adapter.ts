@@ -217,6 +217,8 @@ export interface ResolveRequest {
   readonly surroundings: Surroundings
   /** Version whose rules to apply; null: the newest verified. */
   readonly version: string | null
+  /** Keyed digest of a value that is a secret by nature (`Redactor.keyed`); without it such values appear as `hidden`. */
+  readonly keyed?: (value: string) => string
 }
 
 /** A manifest not yet frozen, and the texts behind it, by the `uri` of their source. */
