@@ -281,7 +281,7 @@ export interface ResolveRequest {
   readonly surroundings: Surroundings
   /** Version whose rules to apply; null: the newest verified. */
   readonly version: string | null
-  /** Keyed digest for values that must not be kept; without it they are only named. */
+  /** Keyed digest of a value that is a secret by nature (`Redactor.keyed`); without it such values appear as `hidden`. */
   readonly keyed?: (value: string) => string
 }
 
