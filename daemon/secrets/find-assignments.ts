@@ -22,7 +22,7 @@ const ALL_WORDS = /^[A-Za-z]+(?:[-_ .][A-Za-z]+)*$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const SCHEME = /^(?:bearer|basic|token|digest|apikey|bot|negotiate|key|aws4-hmac-sha256)\s+/i
 
-type Kind = 'password' | 'secret' | 'token' | 'api-key' | 'authorization' | 'cookie'
+type Kind = 'password' | 'aws-secret' | 'secret' | 'token' | 'api-key' | 'authorization' | 'cookie'
 
 /** What kind of secret a name promises, or null. The whole identifier is judged: `input_tokens` and `cache_key` promise none. */
 export function kindOfName(name: string): Kind | null {
@@ -30,6 +30,8 @@ export function kindOfName(name: string): Kind | null {
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')
     .replace(/(?:value|base64|b64|\d{1,2})$/, '')
+  if (/accesskeyid$/.test(plain)) return null
+  if (/secretaccesskey$/.test(plain)) return 'aws-secret'
   if (/authorization$/.test(plain)) return 'authorization'
   if (/cookie$/.test(plain)) return /^(?:set)?cookie$/.test(plain) ? 'cookie' : null
   if (
@@ -44,7 +46,6 @@ export function kindOfName(name: string): Kind | null {
   )
     return 'api-key'
   if (/^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*_(?:KEY|PAT|AUTH)(?:_\d{1,2})?$/.test(name)) return 'api-key'
-  if (/accesskeyid$/.test(plain)) return null
   if (/secret$|secretid$|secretaccess$/.test(plain)) return 'secret'
   if (/(?:token|credential|credentials|authtoken|^auth|_auth)$/.test(plain))
     return /(?:next|page|continuation|sync|nextpage|cursor|cancellation|csrfmiddleware)token$/.test(plain)

@@ -78,13 +78,13 @@ function merge(findings: readonly Finding[]): Finding[] {
 
 const NAMED_FAMILIES = new Set([
   'password',
+  'aws-secret',
   'secret',
   'token',
   'api-key',
   'authorization',
   'cookie',
   'url-credentials',
-  'bearer',
   'cut-key',
 ])
 

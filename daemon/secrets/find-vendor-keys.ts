@@ -3,6 +3,7 @@ import type { Finding } from './redactor.ts'
 import { escapeRegExp, type VendorRule, vendorRules } from './vendor-rules.ts'
 
 interface CompiledRule extends VendorRule {
+  readonly anchor: string
   readonly pattern: RegExp
 }
 
@@ -14,7 +15,7 @@ for (const { rule, anchor } of entries.sort((a, b) => b.anchor.length - a.anchor
   const pair = anchor.charCodeAt(0) | (anchor.charCodeAt(1) << 8)
   const start = pair | (anchor.charCodeAt(2) << 16)
   starts[pair] = 1
-  const compiled = { ...rule, pattern: new RegExp(escapeRegExp(anchor) + rule.rest, 'y') }
+  const compiled = { ...rule, anchor, pattern: new RegExp(escapeRegExp(anchor) + rule.rest, 'y') }
   rulesByStart.set(start, [...(rulesByStart.get(start) ?? []), compiled])
 }
 
@@ -65,7 +66,11 @@ function matchAt(text: string, at: number, rules: readonly CompiledRule[]): Find
     rule.pattern.lastIndex = at
     const match = rule.pattern.exec(text)
     if (match === null || (rule.check !== undefined && !rule.check(match[0]))) continue
-    return { start, end: at + match[0].length, family: rule.family }
+    return {
+      start: rule.named === true ? at + rule.anchor.length : start,
+      end: at + match[0].length,
+      family: rule.family,
+    }
   }
   return null
 }

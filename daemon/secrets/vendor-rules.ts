@@ -12,6 +12,8 @@ export interface VendorRule {
   readonly rest: string
   /** The character before must not belong to a longer word. For anchors that could stand inside other text. */
   readonly bounded?: true
+  /** The anchor is a name, not a part of the secret. */
+  readonly named?: true
   /** What stands directly before the anchor and belongs to the secret. */
   readonly before?: RegExp
   readonly check?: (match: string) => boolean
@@ -70,7 +72,7 @@ export const vendorRules: readonly VendorRule[] = [
   {
     family: 'slack-webhook',
     anchors: ['hooks.slack.com/', 'hooks.slack.com\\/'],
-    rest: '(?:services|workflows|triggers)[A-Za-z0-9_/\\\\-]{20,}',
+    rest: '(?:services|workflows|triggers)(?:\\\\{0,4}\\/[A-Za-z0-9_-]{4,}){2,5}',
   },
   {
     family: 'discord-webhook',
@@ -155,8 +157,13 @@ export const vendorRules: readonly VendorRule[] = [
   { family: 'facebook', anchors: ['EAACEdEose0cBA', 'EAAG', 'EAAB'], rest: '[A-Za-z0-9]{60,}', bounded: true },
   { family: 'dynatrace', anchors: ['dt0c01.', 'dt0s01.'], rest: '[A-Z0-9]{24}\\.[A-Z0-9]{64}' },
   { family: 'vercel', anchors: ['vcp_', 'vci_', 'vca_', 'vcr_', 'vck_'], rest: '[A-Za-z0-9]{24,}', bounded: true },
-  { family: 'azure', anchors: ['AccountKey=', 'SharedAccessKey=', 'accountkey='], rest: '[A-Za-z0-9+/]{40,}={0,2}' },
-  { family: 'azure', anchors: ['sig='], rest: '[A-Za-z0-9%+/]{40,}={0,2}', bounded: true },
+  {
+    family: 'azure',
+    anchors: ['AccountKey=', 'SharedAccessKey=', 'accountkey='],
+    rest: '[A-Za-z0-9+/]{40,}={0,2}',
+    named: true,
+  },
+  { family: 'azure', anchors: ['sig='], rest: '[A-Za-z0-9%+/]{40,}={0,2}', bounded: true, named: true },
   { family: 'azure', anchors: ['8Q~', '7Q~'], rest: '[A-Za-z0-9_~.-]{31,34}', before: /[A-Za-z0-9_~.]{3}$/ },
   { family: 'age', anchors: ['AGE-SECRET-KEY-1'], rest: '[0-9A-Za-z]{40,}' },
   { family: 'bearer', anchors: ['Bearer ', 'bearer '], rest: '[A-Za-z0-9._~+/-]{16,}=*', check: hasDigit },
