@@ -117,12 +117,24 @@ export function findAssignments(text: string, open: boolean): Finding[] {
     if (value === null) continue
     const family = judgeAssignment(name, value.text, value.quoted)
     if (family === null) continue
-    const skip = kind === 'authorization' ? (SCHEME.exec(value.text)?.[0].length ?? 0) : 0
-    findings.push({ start: value.start + skip, end: value.start + value.text.trimEnd().length, family })
+    const covered =
+      kind === 'authorization' ? credentialsIn(value.text) : { skip: 0, length: value.text.trimEnd().length }
+    const start = value.start + covered.skip
+    findings.push({ start, end: start + covered.length, family })
     NAMED.lastIndex = value.start + value.text.length
   }
   findings.push(...findInUrls(text), ...findOnCommandLines(text))
   return findings
+}
+
+/** The part of a header's value after its scheme; one word, except where the scheme has parameters. */
+function credentialsIn(value: string): { readonly skip: number; readonly length: number } {
+  const scheme = SCHEME.exec(value)?.[0] ?? ''
+  const rest = value.slice(scheme.length)
+  const length = /^(?:digest|aws4)/i.test(scheme)
+    ? rest.trimEnd().length
+    : (/^\S*/.exec(rest)?.[0] ?? '').replace(/[,;]$/, '').length
+  return { skip: scheme.length, length }
 }
 
 /** The part of an identifier before the keyword: letters, digits, `_`, `-`, at most 80. */

@@ -166,7 +166,13 @@ export const vendorRules: readonly VendorRule[] = [
   { family: 'azure', anchors: ['sig='], rest: '[A-Za-z0-9%+/]{40,}={0,2}', bounded: true, named: true },
   { family: 'azure', anchors: ['8Q~', '7Q~'], rest: '[A-Za-z0-9_~.-]{31,34}', before: /[A-Za-z0-9_~.]{3}$/ },
   { family: 'age', anchors: ['AGE-SECRET-KEY-1'], rest: '[0-9A-Za-z]{40,}' },
-  { family: 'bearer', anchors: ['Bearer ', 'bearer '], rest: '[A-Za-z0-9._~+/-]{16,}=*', check: hasDigit },
+  {
+    family: 'authorization',
+    anchors: ['Bearer ', 'bearer '],
+    named: true,
+    rest: '[A-Za-z0-9._~+/-]{16,}=*',
+    check: hasDigit,
+  },
 ]
 
 export const escapeRegExp = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&')
