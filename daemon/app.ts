@@ -21,7 +21,7 @@ import { type DataPaths, prepareData } from './paths.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
 import { openKeys } from './secrets/keys.ts'
-import { createRedactor } from './secrets/redact.ts'
+import { createRedactor } from './secrets/create-redactor.ts'
 import { openRevealLog } from './secrets/reveal-log.ts'
 import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
@@ -73,8 +73,9 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   const nonce = randomBytes(16).toString('hex')
   const hub = createPushHub()
   const surroundings: Surroundings = { platform: process.platform, userHome: os.homedir(), env, systemRoot: env.REPRISE_SYSTEM_ROOT ?? '', now }
-  const keys = openKeys({ dir: paths.dir, log })
-  const redactor = createRedactor(keys.hmac)
+  const keys = await openKeys(path.join(paths.dir, 'keys'))
+  for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
+  const redactor = createRedactor(keys.hmacKey)
   const store = await openStore({ dir: paths.dir, key: keys, redactor, now, log })
   const document = await openDocument({ path: paths.settings, schema: settingsSchema, version: 1, defaults: defaultSettings, upgraders: [] })
   const settings: Parts['settings'] = {
@@ -186,7 +187,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     store,
     index: () => index ?? reopenIndex(),
     redactor,
-    reveals: openRevealLog({ dir: paths.dir, now }),
+    reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters, surroundings, settings, homes,
     state: () => ({
       phase: closing ? 'draining' : 'ready',

@@ -11,7 +11,10 @@ export interface Finding {
  */
 export interface Redactor {
   find(text: string): readonly Finding[]
-  redact(text: string): { readonly text: string; readonly findings: readonly (Finding & { readonly placeholder: string })[] }
+  redact(text: string): {
+    readonly text: string
+    readonly findings: readonly (Finding & { readonly placeholder: string })[]
+  }
   /** Keyed digest of a value that must never be stored, `hmac:<16 hex>`. */
   keyed(value: string | Uint8Array): string
 }

@@ -1,0 +1,27 @@
+import { textDigest } from '../../manifest/effective-text.ts'
+import type { RuntimeAdapter } from '../adapter.ts'
+import { describeEvent } from './describe-event.ts'
+import { describeHome } from './describe-home.ts'
+import { facts } from './facts.ts'
+import { findHomes, watchPlaces } from './homes.ts'
+import { inferManifest, textsOf } from './infer-manifest.ts'
+import { joinManifest } from './join-manifest.ts'
+import { listSessions } from './list-sessions.ts'
+import { ClaudeReader } from './reader.ts'
+import { resolveClaudeCode } from './resolve/index.ts'
+
+/** Claude Code: sessions below `<home>/projects`, configuration in layers from the machine to the directory. */
+export const claudeCode: RuntimeAdapter = {
+  runtime: 'claude-code',
+  facts,
+  findHomes,
+  describeHome,
+  listSessions,
+  watchPlaces,
+  openReader: (unit) => new ClaudeReader(unit),
+  resolve: resolveClaudeCode,
+  describeEvent,
+  inferManifest,
+  joinManifest,
+  recordedTexts: (stretch) => [...textsOf(stretch).values()].map((text) => ({ digest: textDigest(text), text })),
+}

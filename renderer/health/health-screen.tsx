@@ -1,0 +1,3 @@
+export default function HealthScreen(_: Record<string, unknown>) {
+  return null
+}

@@ -1,0 +1,3 @@
+export default function HomesScreen(_: Record<string, unknown>) {
+  return null
+}

@@ -1,0 +1,3 @@
+export default function ManifestScreen(_: Record<string, unknown>) {
+  return null
+}

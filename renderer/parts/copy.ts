@@ -1,0 +1,9 @@
+import { say } from '../shell/announcer.tsx'
+import { words } from '../words/en.ts'
+
+/** Copies text and says so. Revealed secrets never come here: callers pass the text as it is covered. */
+export async function copyText(text: string, what: string): Promise<void> {
+  if (window.reprise !== undefined) await window.reprise.copyText(text)
+  else await navigator.clipboard.writeText(text)
+  say(words.copiedWhat(what))
+}

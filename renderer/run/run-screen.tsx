@@ -1,0 +1,3 @@
+export default function RunScreen(_: Record<string, unknown>) {
+  return null
+}

@@ -1,0 +1,3 @@
+export default function SearchScreen(_: Record<string, unknown>) {
+  return null
+}

@@ -1,0 +1,3 @@
+export default function SettingsScreen(_: Record<string, unknown>) {
+  return null
+}

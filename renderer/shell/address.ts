@@ -1,0 +1,33 @@
+import { useCallback, useMemo } from 'react'
+import { useLocation, useSearch } from 'wouter'
+
+type Patch = Readonly<Record<string, string | null>>
+
+/** A path with a query; `null` and empty values leave it. */
+export function pathWith(path: string, search: string, patch: Patch): string {
+  const query = new URLSearchParams(search)
+  for (const [name, value] of Object.entries(patch)) {
+    if (value === null || value === '') query.delete(name)
+    else query.set(name, value)
+  }
+  const text = query.toString()
+  return text === '' ? path : `${path}?${text}`
+}
+
+/** The query of the address is the state of a screen: filters, tab, selection. */
+export function useAddress() {
+  const [path, navigate] = useLocation()
+  const search = useSearch()
+  const query = useMemo(() => new URLSearchParams(search), [search])
+  const get = useCallback((name: string) => query.get(name), [query])
+  const set = useCallback(
+    (patch: Patch, how: { readonly replace?: boolean } = {}) =>
+      navigate(pathWith(path, search, patch), { replace: how.replace ?? false }),
+    [navigate, path, search],
+  )
+  return { path, search, get, set, navigate }
+}
+
+export const runPath = (run: string, seq?: number | null) =>
+  `/runs/${encodeURIComponent(run)}${seq == null ? '' : `/at/${seq}`}`
+export const manifestPath = (target: string) => `/manifests/${encodeURIComponent(target)}`

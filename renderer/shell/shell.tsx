@@ -1,0 +1,114 @@
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
+import { Toaster } from 'sonner'
+import { useLocation } from 'wouter'
+import { useLiveFacts } from '../transport/live.ts'
+import { useRead } from '../transport/queries.ts'
+import { CallFailed } from '../transport/transport.ts'
+import { words } from '../words/en.ts'
+import type { Act } from './acts.ts'
+import { Announcer, say } from './announcer.tsx'
+import { WindowBands } from './bands.tsx'
+import { Boundary } from './boundary.tsx'
+import { KeySheet } from './key-sheet.tsx'
+import { modWord, useGlobalKeys } from './keys.ts'
+import { Rail } from './rail.tsx'
+import { StatusBar } from './status-bar.tsx'
+import { useThemeOnRoot } from './theme.ts'
+import { TitleBar } from './title-bar.tsx'
+import { useView } from './view-state.ts'
+
+const Palette = lazy(() => import('./palette.tsx'))
+
+/** The frame round every screen. */
+export function Shell({ children }: { readonly children: ReactNode }) {
+  const [path, navigate] = useLocation()
+  const [palette, setPalette] = useState(false)
+  const [sheet, setSheet] = useState(false)
+  useThemeOnRoot()
+  useLiveFacts()
+  useSettingsOnView()
+  useGapAnnouncement()
+  const openPalette = useCallback(() => setPalette(true), [])
+  const openSheet = useCallback(() => setSheet(true), [])
+  const go = useCallback((to: string) => navigate(to), [navigate])
+  useGlobalKeys({ navigate: go, openPalette, openSheet })
+  const pages = useMemo<readonly Act[]>(
+    () => [
+      { id: 'timeline', label: words.nav.timeline, keys: 'g t', run: () => go('/timeline') },
+      { id: 'welcome', label: words.welcome.title, run: () => go('/welcome') },
+      { id: 'search', label: words.nav.search, keys: 'g f', run: () => go('/search') },
+      { id: 'homes', label: words.nav.homes, keys: 'g h', run: () => go('/homes') },
+      { id: 'resolve', label: words.manifest.resolveNow, run: () => go('/homes?resolve=1') },
+      { id: 'health', label: words.nav.health, keys: 'g i', run: () => go('/health') },
+      { id: 'settings', label: words.nav.settings, keys: 'g s', run: () => go('/settings') },
+      { id: 'keys', label: words.keys.title, keys: '?', run: openSheet },
+      {
+        id: 'inspector',
+        label: words.keys.inspector,
+        keys: `${modWord}+I`,
+        run: () => useView.getState().toggleInspector(),
+      },
+    ],
+    [go, openSheet],
+  )
+  const { error } = useRead('status.get', {})
+  if (error instanceof CallFailed && error.body.code === 'unauthorized') return <NeedsKey />
+  return (
+    <div className="flex h-full flex-col">
+      <TitleBar openPalette={openPalette} />
+      <div className="flex min-h-0 flex-1">
+        <Rail />
+        <main className="flex min-h-0 min-w-0 flex-1 flex-col bg-surface">
+          <WindowBands />
+          <Boundary resetKey={path}>
+            <Suspense fallback={null}>{children}</Suspense>
+          </Boundary>
+        </main>
+      </div>
+      <StatusBar />
+      {palette && (
+        <Suspense fallback={null}>
+          <Palette onClose={() => setPalette(false)} navigate={go} pages={pages} />
+        </Suspense>
+      )}
+      <KeySheet open={sheet} onClose={() => setSheet(false)} />
+      <Announcer />
+      <Toaster
+        position="bottom-right"
+        offset={36}
+        toastOptions={{
+          unstyled: true,
+          className: 'flex w-80 gap-2 rounded-control bg-raised px-3 py-2 text-dense text-text shadow-layer',
+        }}
+      />
+    </div>
+  )
+}
+
+/** Settings kept by the daemon decide theme, density and keys. */
+function useSettingsOnView() {
+  const { data } = useRead('settings.get', {})
+  useEffect(() => {
+    if (data !== undefined) useView.getState().apply(data)
+  }, [data])
+}
+
+/** A new gap is said once, politely. */
+function useGapAnnouncement() {
+  const { data: gaps } = useRead('status.get', {}, { select: (status) => status.gap_count })
+  const [known, setKnown] = useState<number | null>(null)
+  useEffect(() => {
+    if (gaps === undefined || gaps === known) return
+    if (known !== null && gaps > known) say(words.status.gaps(gaps))
+    setKnown(gaps)
+  }, [gaps, known])
+}
+
+function NeedsKey() {
+  return (
+    <div role="alert" className="flex h-full flex-col items-center justify-center gap-2 p-6 text-center">
+      <h1 className="text-title font-semibold">{words.errors.unauthorized}</h1>
+      <p className="max-w-prose text-text-2">{words.errors.unauthorizedHint}</p>
+    </div>
+  )
+}

@@ -1,0 +1,282 @@
+import { EyeOff, FileWarning } from 'lucide-react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
+import { Link } from 'wouter'
+import type { TimelineItem } from '../../contract/timeline.ts'
+import { cx } from '../parts/classes.ts'
+import { copyText } from '../parts/copy.ts'
+import { dayKey, formatClock, formatDay, formatDuration, shortId } from '../parts/format.ts'
+import { placeOf } from '../parts/grid-memory.ts'
+import { type MenuEntry, RowMenu } from '../parts/row-menu.tsx'
+import { useSize } from '../parts/use-size.ts'
+import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
+import { useReference } from '../shell/acts.ts'
+import { manifestPath, runPath, useAddress } from '../shell/address.ts'
+import { useRowHeight, useView } from '../shell/view-state.ts'
+import { words } from '../words/en.ts'
+import { setToken } from './filter.ts'
+import { Gutter, gutterWidth } from './gutter.tsx'
+import { type Lane, layLanes } from './lanes.ts'
+import { type TimelineRow, toRows } from './rows.ts'
+import { type RowShape, RunRow, rowColumns, runSentence } from './run-row.tsx'
+import { useChildren } from './use-timeline.ts'
+
+const w = words.timeline
+const noLane: Lane = { column: 0, through: [], joins: [], begins: false }
+
+interface TimelineListProps {
+  readonly items: readonly TimelineItem[]
+  readonly complete: boolean
+  readonly total: number
+  readonly memory: string
+  readonly onNearEnd: () => void
+  readonly onTop: (top: boolean) => void
+  readonly onFocus: (focused: boolean) => void
+  readonly onPeek: (row: TimelineRow | null) => void
+  readonly query: string
+  readonly setQuery: (query: string) => void
+}
+
+export function TimelineList(props: TimelineListProps) {
+  const { items, complete, memory, onNearEnd, onPeek, query, setQuery } = props
+  const { navigate } = useAddress()
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
+  const [active, setActive] = useState<string | null>(() => placeOf(memory)?.key ?? null)
+  const [menu, setMenu] = useState<{
+    readonly at: { readonly x: number; readonly y: number }
+    readonly entries: readonly MenuEntry[]
+  } | null>(null)
+  const { ref, width } = useSize<HTMLDivElement>()
+  const listHeight = useRowHeight()
+  const childrenOf = useChildren(open)
+  const rows = useMemo(() => toRows(items, { open, childrenOf }, complete), [items, open, childrenOf, complete])
+  const { lanes, columns } = useMemo(
+    () =>
+      layLanes(
+        rows.map((row) =>
+          row.type === 'run' && row.level === 1
+            ? { run: row.run.id, forkOf: row.run.relation === 'fork' ? row.run.parent : null }
+            : { run: null, forkOf: null },
+        ),
+      ),
+    [rows],
+  )
+  const sticky = useMemo(() => rows.flatMap((row, index) => (row.type === 'day' ? [index] : [])), [rows])
+  const shape: RowShape = width >= 760 ? 'wide' : width >= 480 ? 'two' : 'card'
+  const rowHeight = shape === 'wide' ? listHeight : 48
+  const heightOf = useCallback((index: number) => (rows[index]?.type === 'day' ? 28 : rowHeight), [rows, rowHeight])
+  const now = useMemo(() => new Date(), [])
+  const rowAt = useCallback(
+    (index: number): GridRow => {
+      const row = rows[index]
+      if (row === undefined) return { key: `none:${index}`, heading: true }
+      if (row.type === 'day' || row.type === 'waiting')
+        return { key: row.key, heading: true, level: row.type === 'day' ? 1 : 2 }
+      if (row.type !== 'run') return { key: row.key, level: 1 }
+      const { run, key, level } = row
+      const label = runSentence(run, run.started_at === null ? '' : formatDay(dayKey(run.started_at), now))
+      return row.children.length > 0 ? { key, label, level, expanded: row.open } : { key, label, level }
+    },
+    [rows, now],
+  )
+  const activeRow = rows.find((row) => row.key === active)
+  useReference(activeRow?.type === 'run' ? activeRow.run.id : null)
+  // The inspector shows the row one stands on, as its run goes on.
+  useEffect(() => onPeek(activeRow ?? null), [activeRow, onPeek])
+
+  const toggle = (run: string, isOpen: boolean) =>
+    setOpen((before) => {
+      const next = new Set(before)
+      if (isOpen) next.add(run)
+      else next.delete(run)
+      return next
+    })
+  const openRow = (index: number) => {
+    const row = rows[index]
+    if (row?.type === 'run') navigate(runPath(row.run.id))
+    else if (row?.type === 'source') navigate(runPath(row.item.run))
+    else if (row?.type === 'gap') navigate('/health/gaps')
+  }
+  const entriesOf = (row: TimelineRow): readonly MenuEntry[] => {
+    if (row.type !== 'run')
+      return row.type === 'source'
+        ? [{ id: 'open', label: w.openRun, hint: 'Enter', run: () => navigate(runPath(row.item.run)) }]
+        : []
+    const { run } = row
+    const { manifest, workspace } = run
+    return [
+      { id: 'open', label: w.openRun, hint: 'Enter', run: () => navigate(runPath(run.id)) },
+      {
+        id: 'manifest',
+        label: w.openManifest,
+        disabled: manifest === null ? words.peek.notCaptured : null,
+        run: () => manifest !== null && navigate(manifestPath(manifest)),
+      },
+      {
+        id: 'workspace',
+        label: w.onlyWorkspace,
+        disabled: workspace === null ? w.noWorkspace : null,
+        run: () => workspace !== null && setQuery(setToken(query, 'workspace', workspace)),
+      },
+      { id: 'agent', label: w.onlyAgent, run: () => setQuery(setToken(query, 'agent', run.runtime)) },
+      { id: 'copy', label: words.copyReference, hint: 'y', run: () => void copyText(run.id, run.id) },
+      {
+        id: 'command',
+        label: words.copyCommand,
+        run: () => void copyText(`reprise show ${run.id}`, `reprise show ${shortId(run.id)}`),
+      },
+    ]
+  }
+  const nearEnd = useRef(onNearEnd)
+  nearEnd.current = onNearEnd
+  const count = rows.length
+  const onVisible = useCallback(
+    (_first: number, last: number) => void (last > count - 60 && nearEnd.current()),
+    [count],
+  )
+  const timeOf = (row: TimelineRow) => (row.type === 'source' || row.type === 'gap' ? formatClock(row.item.at) : '')
+
+  return (
+    <div ref={ref} className="@container flex min-h-0 flex-1 flex-col">
+      {width > 0 && (
+        <VirtualGrid
+          label={w.label}
+          tree
+          count={rows.length}
+          total={complete ? rows.length : props.total}
+          row={rowAt}
+          rowHeight={heightOf}
+          active={active}
+          onActive={setActive}
+          onOpen={openRow}
+          onPeek={() => useView.getState().toggleInspector(true)}
+          onToggle={(index, isOpen) => {
+            const row = rows[index]
+            if (row?.type === 'run') toggle(row.run.id, isOpen)
+          }}
+          onMenu={(index, at) => {
+            const row = rows[index]
+            if (row !== undefined) setMenu({ at, entries: entriesOf(row) })
+          }}
+          onVisible={onVisible}
+          onTop={props.onTop}
+          onFocusChange={props.onFocus}
+          memory={memory}
+          sticky={sticky}
+          header={
+            shape === 'wide' ? (
+              <div
+                aria-hidden="true"
+                className="flex h-6 shrink-0 items-center border-b border-line bg-surface pr-3 text-meta text-text-3"
+              >
+                <span style={{ width: gutterWidth(columns) }} />
+                <span className={cx('grid flex-1 gap-x-2.5', rowColumns)}>
+                  {w.columns.slice(1).map((column, index) => (
+                    // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list of columns
+                    <span
+                      key={index}
+                      className={
+                        index === 6 || index === 7 ? 'text-right' : index === 9 ? 'hidden @min-[1000px]:block' : ''
+                      }
+                    >
+                      {column}
+                    </span>
+                  ))}
+                </span>
+              </div>
+            ) : null
+          }
+          render={(index) => {
+            const row = rows[index]
+            if (row === undefined) return null
+            const lane = lanes[index] ?? noLane
+            if (row.type === 'day')
+              return (
+                <div className="flex h-full items-center gap-2 border-b border-line bg-canvas text-dense">
+                  <Cell className="flex items-center gap-2 px-3">
+                    <span className="font-semibold">{formatDay(row.day, now)}</span>
+                    <span className="text-text-3">
+                      {row.runs > 0 && w.dayRuns(row.runs, row.whole)}
+                      {row.others > 0 && `${row.runs > 0 ? ' · ' : ''}${w.dayOthers(row.others)}`}
+                    </span>
+                  </Cell>
+                </div>
+              )
+            if (row.type === 'waiting')
+              return (
+                <div
+                  className="flex h-full items-center text-dense text-text-3"
+                  style={{ paddingLeft: gutterWidth(columns) + 96 }}
+                >
+                  <Cell>{w.childrenLoading}</Cell>
+                </div>
+              )
+            if (row.type === 'run')
+              return (
+                <div className={cx('flex h-full items-center', shape !== 'wide' && 'border-b border-line')}>
+                  <Gutter
+                    lane={lane}
+                    columns={columns}
+                    height={rowHeight}
+                    mark={
+                      row.level === 2
+                        ? 'none'
+                        : row.run.status === 'failed'
+                          ? 'failed'
+                          : row.run.status === 'running'
+                            ? 'running'
+                            : 'run'
+                    }
+                  />
+                  <RunRow
+                    run={row.run}
+                    shape={shape}
+                    level={row.level}
+                    subagents={row.children.length}
+                    open={row.open}
+                    onToggle={() => toggle(row.run.id, !row.open)}
+                  />
+                </div>
+              )
+            const gap = row.type === 'gap'
+            const Icon = gap ? EyeOff : FileWarning
+            return (
+              <div
+                className={cx(
+                  'flex h-full items-center text-dense text-text-2',
+                  gap && 'hatched',
+                  shape !== 'wide' && 'border-b border-line',
+                )}
+              >
+                <Gutter lane={lane} columns={columns} height={rowHeight} mark="none" />
+                <div className="flex min-w-0 flex-1 items-center gap-3 pr-3">
+                  <Cell className="w-11 shrink-0 text-text-3 tabular-nums">{timeOf(row)}</Cell>
+                  <Cell className="flex w-7 shrink-0 justify-center">
+                    <Icon size={14} strokeWidth={1.75} className="text-warn" aria-hidden="true" />
+                  </Cell>
+                  <Cell className="flex-1 truncate">
+                    <span className="font-medium text-warn">{gap ? w.gap : w[row.item.change]}</span>{' '}
+                    <span>{row.item.message}</span>
+                    {row.type === 'gap' && row.item.until !== null && (
+                      <span className="text-text-3">
+                        {' '}
+                        {formatDuration(Math.max(0, Date.parse(row.item.until) - Date.parse(row.item.at)))}
+                      </span>
+                    )}
+                  </Cell>
+                  {row.type === 'source' && (
+                    <Cell className="shrink-0 font-mono text-[0.75rem]">
+                      <Link href={runPath(row.item.run)} className="rounded-chip text-accent hover:underline">
+                        {shortId(row.item.run)}
+                      </Link>
+                    </Cell>
+                  )}
+                </div>
+              </div>
+            )
+          }}
+        />
+      )}
+      <RowMenu at={menu?.at ?? null} entries={menu?.entries ?? []} onClose={() => setMenu(null)} />
+    </div>
+  )
+}
