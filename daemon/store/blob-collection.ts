@@ -3,6 +3,9 @@ import type { ObjectReader } from '../git/cat-file-batch.ts'
 import { CommitView } from './objects.ts'
 import type { CommitWriter } from './writer.ts'
 
+/** All a collection needs of the writer. */
+export type Committing = Pick<CommitWriter, 'commit'>
+
 export interface NamedBlob {
   readonly name: string
   readonly content: Uint8Array
@@ -25,13 +28,15 @@ export class BlobCollection {
   private running = false
 
   constructor(
-    private readonly writer: CommitWriter,
+    private readonly writer: Committing,
     private readonly reader: ObjectReader,
     private readonly options: {
       readonly ref: string
       readonly suffix: string
       readonly what: string
       readonly seconds: () => number
+      /** Where the ref stands now, for a reader beside the writer. */
+      readonly liveTip?: () => string | null
     },
     private tip: string | null,
   ) {}
@@ -46,14 +51,16 @@ export class BlobCollection {
 
   /** Null when no intact tree names it. Throws `damaged`. */
   async read(name: string): Promise<Buffer | null> {
-    if (this.tip === null) return null
-    return new CommitView(this.reader, this.tip).file([name.slice(0, 2), `${name}${this.options.suffix}`])
+    const tip = this.current()
+    if (tip === null) return null
+    return new CommitView(this.reader, tip).file([name.slice(0, 2), `${name}${this.options.suffix}`])
   }
 
   /** All names, folder by folder. Folders that cannot be read are told to `damaged` and passed over. */
   async names(damaged: (why: string) => void): Promise<string[]> {
-    if (this.tip === null) return []
-    const view = new CommitView(this.reader, this.tip)
+    const tip = this.current()
+    if (tip === null) return []
+    const view = new CommitView(this.reader, tip)
     const names: string[] = []
     for (const folder of await view.root()) {
       try {
@@ -65,6 +72,10 @@ export class BlobCollection {
       }
     }
     return names
+  }
+
+  private current(): string | null {
+    return this.options.liveTip ? this.options.liveTip() : this.tip
   }
 
   private async drain(): Promise<void> {

@@ -40,8 +40,9 @@ export interface StoreOptions {
   readonly packsBeforeMaintenance?: number
 }
 
-const MANIFESTS = 'refs/reprise/manifests'
-const TEXTS = 'refs/reprise/texts'
+/** Where manifests and texts stand, also for readers. */
+export const MANIFESTS = 'refs/reprise/manifests'
+export const TEXTS = 'refs/reprise/texts'
 /** Only what git needs to take the folder for a repository; all settings go on the command line. Replaced when it differs. */
 const CONFIG = '[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n\tsharedRepository = 0600\n'
 const HEAD = 'ref: refs/heads/none\n'

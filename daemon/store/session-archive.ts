@@ -17,19 +17,25 @@ import {
 } from './archive-format.ts'
 import { CommitView } from './objects.ts'
 import type { ArchivedFile, ArchivedLine, ArchiveSlice, SessionArchive } from './store.ts'
-import type { CommitWriter } from './writer.ts'
+import type { Committing } from './blob-collection.ts'
 
 const PREFIX = 'refs/sessions/'
 
 export interface ArchiveParts {
-  readonly writer: CommitWriter
+  readonly writer: Committing
   readonly reader: ObjectReader
   readonly redactor: Redactor
   readonly hmacKey: Uint8Array
   readonly seconds: () => number
   readonly warn: (message: string) => void
   /** `refs/sessions/…` → commit. The archive keeps it current; it is the only one to change these refs. */
-  readonly tips: Map<string, string>
+  readonly tips: Tips
+}
+
+/** Where the refs of sessions stand. */
+export interface Tips extends Iterable<readonly [string, string]> {
+  get(ref: string): string | undefined
+  set(ref: string, commit: string): unknown
 }
 
 export class GitSessionArchive implements SessionArchive {
@@ -71,6 +77,11 @@ export class GitSessionArchive implements SessionArchive {
       const run = asRunId(ref.slice(PREFIX.length))
       yield { run, about: await this.aboutOf(commit, run) }
     }
+  }
+
+  async about(run: RunId): Promise<Readonly<Record<string, unknown>> | null> {
+    const commit = this.parts.tips.get(PREFIX + run)
+    return commit === undefined ? null : this.aboutOf(commit, run)
   }
 
   async *read(run: RunId, file: string, generation?: number): AsyncGenerator<ArchivedLine> {
