@@ -74,6 +74,11 @@ export function testSessions(name: string, suite: SessionSuite): void {
           expect(stretch >= 1 && stretch <= Math.max(1, stretches.length)).toBe(true)
           expect(words.length).toBeLessThanOrEqual(2000)
         }
+        expect(stretches.map(({ n }) => n)).toEqual(stretches.map((_, at) => at + 1))
+        expect(summary.stretches.map(({ n, startedAt }) => ({ n, startedAt }))).toEqual(
+          stretches.map(({ n, startedAt }) => ({ n, startedAt })),
+        )
+        if (summary.conversation) expect(stretches[0]).toMatchObject({ firstSeq: 1 })
         expect(summary.events).toBe(events.length)
         expect(summary.rows).toBe(Object.values(summary.recordTypes).reduce((sum, count) => sum + count, 0))
       }
