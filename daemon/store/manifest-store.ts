@@ -15,6 +15,8 @@ export interface ManifestStoreParts {
   readonly redactor: Redactor
   /** Digests stored already, hex. */
   readonly known: readonly string[]
+  /** False: a part of the list could not be read, so a digest that is not in it may exist all the same. */
+  readonly complete: boolean
 }
 
 /** Manifests under one ref, one object each, named by the digest of the body. */
@@ -51,7 +53,10 @@ export class GitManifestStore implements ManifestStore {
   }
 
   async get(digest: Digest): Promise<Manifest | null> {
-    if (!this.known.has(hexOf(digest))) return null
+    if (!this.known.has(hexOf(digest))) {
+      if (this.parts.complete) return null
+      throw damagedManifest(digest, 'it is not among those still readable, and a part of the list is lost')
+    }
     let bytes: Buffer | null
     try {
       bytes = await this.parts.blobs.read(hexOf(digest))

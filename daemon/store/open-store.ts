@@ -1,6 +1,6 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { RepriseError } from '../../contract/errors.ts'
 import { asRunId } from '../../contract/ids.ts'
 import { ObjectReader } from '../git/cat-file-batch.ts'
@@ -11,6 +11,7 @@ import { fsck } from '../git/fsck.ts'
 import { initBare } from '../git/init-bare.ts'
 import { packRefs } from '../git/pack-refs.ts'
 import { repackGeometric } from '../git/repack.ts'
+import { deleteRef } from '../git/update-ref.ts'
 import { requireGit } from '../git/version.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
 import { type Keys, tighten } from '../secrets/keys.ts'
@@ -20,6 +21,7 @@ import { replaceFile, syncFolder } from './durable.ts'
 import { bringToCurrentVersion } from './format.ts'
 import { awaitOldWriter, clearLeftovers } from './leftovers.ts'
 import { GitManifestStore } from './manifest-store.ts'
+import { CommitView } from './objects.ts'
 import { GitSessionArchive } from './session-archive.ts'
 import type { CheckResult, Store } from './store.ts'
 import { StoreSize } from './store-size.ts'
@@ -82,14 +84,38 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     return maintenance
   }
 
-  const collection = (ref: string, suffix: string, what: string) =>
-    new BlobCollection(writer, reader, { ref, suffix, what, seconds }, refs.get(ref) ?? null)
-  const manifestBlobs = collection(MANIFESTS, '.json', 'manifests')
+  const collection = (ref: string, suffix: string, what: string, tip: string | null) =>
+    new BlobCollection(writer, reader, { ref, suffix, what, seconds }, tip)
+  // A collection whose newest state is unreadable is put aside, so that new manifests and texts can be stored all the same.
   const damagedNames: string[] = []
-  const known = await namesOf(manifestBlobs, damagedNames)
+  const openTip = async (ref: string): Promise<string | null> => {
+    const tip = refs.get(ref) ?? null
+    try {
+      if (tip !== null) await new CommitView(reader, tip).root()
+      return tip
+    } catch (error) {
+      for (const why of faultOf(error)) damagedNames.push(`${ref}: ${why}`)
+      await replaceFile(await freeName(dir, ref.replaceAll('/', '_')), `${tip}\n`)
+      await deleteRef(context, gitDir, ref, tip ?? '')
+      return null
+    }
+  }
+  const manifestBlobs = collection(MANIFESTS, '.json', 'manifests', await openTip(MANIFESTS))
+  const known = await manifestBlobs.names((why) => damagedNames.push(why))
+  const textBlobs = collection(TEXTS, '', 'texts', await openTip(TEXTS))
   for (const message of damagedNames) log(message)
-  const manifests = new GitManifestStore({ blobs: manifestBlobs, key, publicKeyOf: key.publicKeyOf, redactor, known })
-  const texts = new GitTextStore(collection(TEXTS, '', 'texts'), redactor, key.hmacKey)
+  const lists = [...damagedNames, ...listQuarantine(dir)]
+  const complete = (ref: string) =>
+    !lists.some((entry) => entry.includes(ref) || entry.includes(ref.replaceAll('/', '_')))
+  const manifests = new GitManifestStore({
+    blobs: manifestBlobs,
+    key,
+    publicKeyOf: key.publicKeyOf,
+    redactor,
+    known,
+    complete: complete(MANIFESTS),
+  })
+  const texts = new GitTextStore(textBlobs, redactor, key.hmacKey, complete(TEXTS))
   const tips = new Map([...refs].filter(([ref]) => ref.startsWith('refs/sessions/')))
   const sessions = new GitSessionArchive({ writer, reader, redactor, hmacKey: key.hmacKey, seconds, warn: log, tips })
 
@@ -184,14 +210,17 @@ async function quarantineRefs(
   return told
 }
 
-async function toQuarantine(dir: string, path: string, name = path.slice(dirname(path).length + 1)): Promise<void> {
+async function toQuarantine(dir: string, path: string, name = basename(path)): Promise<void> {
+  await rename(path, await freeName(dir, name))
+}
+
+/** A name in `quarantine/` that is not taken; nothing there is ever overwritten. */
+async function freeName(dir: string, name: string): Promise<string> {
   const folder = join(dir, 'quarantine')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   for (let n = 0; ; n += 1) {
     const target = join(folder, n === 0 ? name : `${name}.${n}`)
-    if (existsSync(target)) continue
-    await rename(path, target)
-    return
+    if (!existsSync(target)) return target
   }
 }
 
@@ -199,15 +228,6 @@ function listQuarantine(dir: string): string[] {
   const folder = join(dir, 'quarantine')
   const inside = existsSync(folder) ? readdirSync(folder).map((name) => join('quarantine', name)) : []
   return [...inside, ...readdirSync(dir).filter((name) => name.includes('.damaged-'))].sort()
-}
-
-async function namesOf(blobs: BlobCollection, damaged: string[]): Promise<string[]> {
-  try {
-    return await blobs.names((why) => damaged.push(why))
-  } catch (error) {
-    damaged.push(...faultOf(error).map((why) => `${MANIFESTS}: ${why}`))
-    return []
-  }
 }
 
 function faultOf(error: unknown): string[] {

@@ -16,6 +16,8 @@ export class GitTextStore implements TextStore {
     private readonly blobs: BlobCollection,
     private readonly redactor: Redactor,
     private readonly hmacKey: Uint8Array,
+    /** False: an earlier state is lost, so a text that is not found may have been stored all the same. */
+    private readonly complete: boolean,
   ) {}
 
   async put(items: readonly { readonly digest: Digest; readonly text: string }[]): Promise<void> {
@@ -35,8 +37,9 @@ export class GitTextStore implements TextStore {
   async get(digest: Digest): Promise<{ readonly text: string; readonly redactions: number } | null> {
     const name = hexOf(digest)
     const content = await this.blobs.read(name)
-    if (content === null) return null
+    if (content === null && this.complete) return null
     const damaged = (why: string) => new RepriseError('damaged', `The text ${digest} is damaged: ${why}.`)
+    if (content === null) throw damaged('it is not among those still readable, and a part of the list is lost')
     const end = content.indexOf(0x0a)
     const found = /^\{"v":(\d+)(?:,"redactions":(\d+),"mac":"([0-9a-f]{64})"\})?/.exec(
       content.subarray(0, Math.max(end, 0)).toString('latin1'),
