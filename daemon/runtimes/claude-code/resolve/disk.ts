@@ -45,7 +45,7 @@ export function openDisk(systemRoot: string, managedDir: string): Disk {
   const lists = new Map<string, DirectoryRead>()
   const reals = new Map<string, string | null>()
   const stats = new Map<string, fs.Stats | null>()
-  const realPrefix = systemRoot === '' ? '' : (tryOr(null, () => fs.realpathSync(systemRoot)) ?? systemRoot)
+  const realPrefix = systemRoot === '' ? '' : (tryOr(null, () => fs.realpathSync.native(systemRoot)) ?? systemRoot)
 
   const onDisk = (shown: string): string =>
     systemRoot !== '' && isInside(shown, managedDir) ? path.join(systemRoot, shown) : shown
@@ -79,7 +79,7 @@ export function openDisk(systemRoot: string, managedDir: string): Disk {
     realPath(shown) {
       const known = reals.get(shown)
       if (known !== undefined) return known
-      const real = tryOr(null, () => asShown(fs.realpathSync(onDisk(shown))))
+      const real = tryOr(null, () => asShown(fs.realpathSync.native(onDisk(shown))))
       reals.set(shown, real)
       return real
     },

@@ -28,12 +28,12 @@ export const claudeCodeResolverFacts: readonly Fact[] = [
   seen('instructions', 'claudeMdExcludes does not apply to managed files.'),
   seen(
     'instructions',
-    '--restricted keeps managed instructions and drops all others with the automatic memory; --safe-mode drops all; --bare drops all, but with --add-dir only the automatic memory.',
+    '--restricted keeps managed instructions and drops all others with the automatic memory; --safe-mode and --bare drop all. With --bare --add-dir a session record lists instruction files that no request carries.',
   ),
   seen('imports', 'Paths are relative to the real place of the importing file; the file and four hops are followed.'),
   seen(
     'imports',
-    'Outside the start directory an import needs approval, judged by the real path of the target; user files need none.',
+    'Outside the start directory an import needs approval, judged by the real path of the target; user files need none; what comes in later is judged as not approved.',
   ),
   seen(
     'imports',
@@ -65,7 +65,7 @@ export const claudeCodeResolverFacts: readonly Fact[] = [
   ),
   seen(
     'AGENTS.md',
-    'Read only while no CLAUDE.md, .claude/CLAUDE.md or CLAUDE.local.md with text stands in the walk; a CLAUDE.local.md suppresses it even when local settings are left out.',
+    'Read only while no CLAUDE.md, .claude/CLAUDE.md or CLAUDE.local.md with text stands in the walk; a CLAUDE.local.md suppresses it even when local settings are left out. Files of the start directory come after those of added directories.',
   ),
   seen(
     'memory',

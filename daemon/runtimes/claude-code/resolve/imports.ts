@@ -40,17 +40,19 @@ export function findImports(tokens: readonly Token[]): readonly ImportMention[] 
   return [...found].map((written) => ({ written }))
 }
 
-function collect(tokens: readonly Token[], found: Set<string>): void {
+function collect(tokens: readonly Token[], found: Set<string>, inListItem = false): void {
   for (const token of tokens) {
-    if (token.type === 'code' || token.type === 'codespan') continue
+    // An image's description is no running text.
+    if (token.type === 'code' || token.type === 'codespan' || token.type === 'image') continue
     if (token.type === 'html') {
       const rest = withoutComments(token)
       if (rest !== null) mentionsIn(rest, found)
       continue
     }
     // The text of a list item is looked at as written, code spans and comments in it included (seen with 2.1.332).
-    if (token.type === 'text' && 'text' in token) mentionsIn(String(token.text), found)
-    for (const children of childrenOf(token)) collect(children, found)
+    const asWritten = token.type === 'text' || (inListItem && token.type === 'paragraph')
+    if (asWritten && 'text' in token) mentionsIn(String(token.text), found)
+    for (const children of childrenOf(token)) collect(children, found, token.type === 'list_item')
   }
 }
 

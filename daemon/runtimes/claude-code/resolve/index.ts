@@ -85,7 +85,7 @@ export function resolveClaudeCode(request: ResolveRequest): Resolution {
     { disk, cwd, userHome: surroundings.userHome, configDir, managedDir, repository, addedDirs },
     {
       ...on,
-      allOff: whyInstructionsOff(environment.get, flags, isSafe, isBare),
+      allOff: whyInstructionsOff(environment.get, isSafe, isBare),
       addedDirsCount: isOn(environment.get('CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD')),
       externalApproved: state.project.hasClaudeMdExternalIncludesApproved === true,
       excludes: listOf(layers, 'claudeMdExcludes').flatMap(({ entry }) => (typeof entry === 'string' ? [entry] : [])),
@@ -300,16 +300,10 @@ function readNarrowing(flags: StartFlags): Narrowing {
   }
 }
 
-function whyInstructionsOff(
-  get: (name: string) => string | null,
-  flags: StartFlags,
-  isSafe: boolean,
-  isBare: boolean,
-): string | null {
+function whyInstructionsOff(get: (name: string) => string | null, isSafe: boolean, isBare: boolean): string | null {
   if (isOn(get('CLAUDE_CODE_DISABLE_CLAUDE_MDS'))) return 'CLAUDE_CODE_DISABLE_CLAUDE_MDS is set'
   if (isSafe) return '--safe-mode loads no instruction files'
-  // Seen with 2.1.332: with added directories the ordinary discovery comes back.
-  if (isBare && !flags.has('--add-dir')) return '--bare loads no instruction files'
+  if (isBare) return '--bare loads no instruction files'
   return null
 }
 

@@ -67,7 +67,6 @@ export function openInstructionReader(request: InstructionReaderRequest): Instru
   const { disk, cwd, leftOut } = request
   const seen = new Set<string>()
   const isExcluded = excludeMatcher(request.excludes, disk)
-  const parsed = new Map<string, InstructionText>()
 
   const skip = (
     file: string,
@@ -144,11 +143,7 @@ export function openInstructionReader(request: InstructionReaderRequest): Instru
       skip(file, { ...draft, reason: 'excluded by claudeMdExcludes' }, scope, kind)
       return []
     }
-    let text = parsed.get(file)
-    if (text === undefined) {
-      text = readInstructionText(found.bytes)
-      parsed.set(file, text)
-    }
+    const text = parse(found.bytes)
     if (text.text === '') {
       skip(
         file,
@@ -310,6 +305,17 @@ export function openInstructionReader(request: InstructionReaderRequest): Instru
     readFile: (file, group, kind, scope = scopes[group]) => read(file, group, kind, scope, []),
     readRules: (directory, group, scope = scopes[group]) => readRules(directory, group, scope),
   }
+}
+
+/** The same bytes are met in several passes of one resolution. */
+const parsed = new WeakMap<Uint8Array, InstructionText>()
+
+function parse(bytes: Uint8Array): InstructionText {
+  const known = parsed.get(bytes)
+  if (known !== undefined) return known
+  const text = readInstructionText(bytes)
+  parsed.set(bytes, text)
+  return text
 }
 
 /** A rules directory reached by plain directories lies where it says; anything else came through a link. */

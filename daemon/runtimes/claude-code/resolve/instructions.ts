@@ -8,7 +8,6 @@ import {
   type InstructionPlaces,
   type InstructionSwitches,
 } from './instruction-places.ts'
-import { readInstructionText } from './markdown.ts'
 import type { ResolvedMemory } from './memory.ts'
 import { findNestedConfiguration } from './nested.ts'
 import { fileUri, makeSource, type Source, SourceList, VERIFIED_VERSION } from './sources.ts'
@@ -30,23 +29,30 @@ export function resolveInstructions(
 ): ResolvedInstructions {
   const { disk, cwd, configDir, managedDir } = places
   const leftOut = new SourceList()
-  const reader = () =>
+  const reader = (externalApproved: boolean, misses: SourceList) =>
     openInstructionReader({
       disk,
       cwd,
       userHome: places.userHome,
-      externalApproved: switches.externalApproved,
+      externalApproved,
       excludes: switches.excludes,
-      leftOut,
+      leftOut: misses,
     })
-  const start = reader()
+  const start = reader(switches.externalApproved, leftOut)
+  // What comes in later is judged without the approval, whether it was given or not.
+  const lazyReader = () => reader(false, leftOut)
   const loaded: Source[] = []
   const userPathRules: Source[] = []
   const projectPathRules: Source[] = []
   let projectFiles = 0
 
   /** Takes what enters now and keeps what its paths bind for later. */
-  const take = (files: readonly InstructionFile[], base: string, later: Source[] | null): void => {
+  const take = (
+    files: readonly InstructionFile[],
+    base: string,
+    later: Source[] | null,
+    reachableLater: ReadonlySet<string | null> | null = null,
+  ): void => {
     for (const { source, patterns } of files) {
       if (patterns === null || source.kind === 'instructions') loaded.push(source)
       else if (later === null)
@@ -54,6 +60,12 @@ export function resolveInstructions(
           ...source,
           status: 'not_loaded',
           reason: 'bound to paths, and rules of added directories are never matched',
+        })
+      else if (reachableLater !== null && !reachableLater.has(source.path))
+        leftOut.add({
+          ...source,
+          status: 'not_loaded',
+          reason: 'bound to paths and outside the start directory: the approval counts only at start',
         })
       else later.push(boundToPaths(source, base, patterns))
     }
@@ -67,7 +79,8 @@ export function resolveInstructions(
   // 1. Managed
   takeAll(start.readFile(path.join(managedDir, 'CLAUDE.md'), 'Managed', 'instructions'))
   if (switches.managedText !== null) {
-    const { text } = readInstructionText(switches.managedText.text)
+    // Only trimmed: comments in it stay.
+    const text = switches.managedText.text.trim()
     if (text !== '') {
       loaded.push(
         makeSource({
@@ -104,8 +117,15 @@ export function resolveInstructions(
       projectFiles += takeAll(
         start.readFile(path.join(directory, '.claude', 'CLAUDE.md'), 'Project', 'instructions', scope),
       )
-      take(start.readRules(path.join(directory, '.claude', 'rules'), 'Project', scope), directory, projectPathRules)
-      if (useAgentsFile) {
+      const rules = path.join(directory, '.claude', 'rules')
+      const found = start.readRules(rules, 'Project', scope)
+      take(
+        found,
+        directory,
+        projectPathRules,
+        switches.externalApproved ? pathsOf(lazyReader().readRules(rules, 'Project', scope)) : null,
+      )
+      if (useAgentsFile && directory !== cwd) {
         for (const name of agentsFiles(directory)) takeAll(start.readFile(name, 'Project', 'instructions', scope))
       }
     }
@@ -128,6 +148,11 @@ export function resolveInstructions(
     }
   }
 
+  // The fallback files of the start directory itself come after those of added directories.
+  if (useAgentsFile) {
+    for (const name of agentsFiles(cwd)) takeAll(start.readFile(name, 'Project', 'instructions', 'project'))
+  }
+
   noteWhatHasNoPlace(places, switches, ancestors, useAgentsFile, projectFiles > 0, leftOut)
 
   // 5. Automatic memory
@@ -136,7 +161,7 @@ export function resolveInstructions(
     else leftOut.add(memory.index)
   }
 
-  const nested = findNestedConfiguration(places, switches, reader, useAgentsFile)
+  const nested = findNestedConfiguration(places, switches, lazyReader, useAgentsFile)
   for (const source of nested.leftOut) leftOut.add(source)
   const lazy = [...userPathRules, ...nested.lazy, ...projectPathRules]
   for (const topic of memory.topics) {
@@ -296,6 +321,9 @@ function noteWhatHasNoPlace(
     noteRules(path.join(directory, '.claude', 'rules'), 'added directory', 'Project', why)
   }
 }
+
+const pathsOf = (files: readonly InstructionFile[]): ReadonlySet<string | null> =>
+  new Set(files.map(({ source }) => source.path))
 
 function unique(sources: readonly Source[], loaded: ReadonlySet<string>): readonly Source[] {
   const seen = new Set(loaded)
