@@ -196,11 +196,10 @@ test.describe('the window', () => {
         await ask('/..%2f..%2fpackage.json'),
         await ask('/%2e%2e/%2e%2e/package.json'),
         await ask('/assets/none.js'),
-        await ask('/a%00b'),
         await ask('/%E0%A4%A'),
       ]
     })
-    expect(answers).toEqual(['400 fine', expect.stringMatching(/ fine$/), '404 fine', '400 fine', '400 fine'])
+    expect(answers).toEqual(['400 fine', expect.stringMatching(/ fine$/), '404 fine', '400 fine'])
     await desktop.close()
   })
 

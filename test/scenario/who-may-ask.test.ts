@@ -10,7 +10,9 @@ import { type Listener, type Loopback, listenOnLoopback, listenOnSocket } from '
 import { createPushHub } from '../../daemon/api/push-hub.ts'
 
 /** The doors of the daemon, with a dispatch that answers everything: only who gets through is asked here. */
-const dispatch: Dispatch = Object.assign(() => Promise.resolve({ ok: true as const, output: { through: true } }), { drain: () => Promise.resolve() })
+const dispatch: Dispatch = Object.assign(() => Promise.resolve({ ok: true as const, output: { through: true } }), {
+  drain: () => Promise.resolve(),
+})
 const hub = createPushHub()
 let dir: string
 let socket: string
@@ -32,7 +34,10 @@ afterAll(async () => {
   fs.rmSync(dir, { recursive: true })
 })
 
-const ask = (options: http.RequestOptions, body = '{}'): Promise<{ status: number; text: string; headers: http.IncomingHttpHeaders }> =>
+const ask = (
+  options: http.RequestOptions,
+  body = '{}',
+): Promise<{ status: number; text: string; headers: http.IncomingHttpHeaders }> =>
   new Promise((resolve, reject) => {
     const request = http.request({ method: 'POST', path: '/rpc/status.get', ...options }, (response) => {
       let text = ''
@@ -44,7 +49,8 @@ const ask = (options: http.RequestOptions, body = '{}'): Promise<{ status: numbe
     request.on('error', reject)
     request.end(options.method === 'GET' ? undefined : body)
   })
-const over = (headers: http.OutgoingHttpHeaders, more: http.RequestOptions = {}) => ask({ host: '127.0.0.1', port: loopback.port, headers, ...more })
+const over = (headers: http.OutgoingHttpHeaders, more: http.RequestOptions = {}) =>
+  ask({ host: '127.0.0.1', port: loopback.port, headers, ...more })
 const bearer = () => ({ authorization: `Bearer ${loopback.token}` })
 
 describe('the loopback listener', () => {
@@ -52,7 +58,12 @@ describe('the loopback listener', () => {
     expect((await over(bearer())).status).toBe(200)
   })
   it('refuses a missing and a wrong token', async () => {
-    for (const headers of [{}, { authorization: 'Bearer x' }, { authorization: `Bearer ${loopback.token}x` }, { cookie: `token=${loopback.token}` }]) {
+    for (const headers of [
+      {},
+      { authorization: 'Bearer x' },
+      { authorization: `Bearer ${loopback.token}x` },
+      { cookie: `token=${loopback.token}` },
+    ]) {
       const { status, text } = await over(headers)
       expect(status).toBe(401)
       expect(JSON.parse(text).error.code).toBe('unauthorized')
@@ -65,7 +76,12 @@ describe('the loopback listener', () => {
     expect((await over({ host: 'evil.example' }, { method: 'GET', path: '/' })).status).toBe(421)
   })
   it('refuses a page of another origin, even with the token', async () => {
-    for (const origin of ['https://evil.example', 'null', `http://localhost:${loopback.port}`, `http://127.0.0.1:${loopback.port + 1}`])
+    for (const origin of [
+      'https://evil.example',
+      'null',
+      `http://localhost:${loopback.port}`,
+      `http://127.0.0.1:${loopback.port + 1}`,
+    ])
       expect((await over({ ...bearer(), origin })).status).toBe(403)
     expect((await over({ ...bearer(), origin: `http://127.0.0.1:${loopback.port}` })).status).toBe(200)
   })
@@ -73,7 +89,10 @@ describe('the loopback listener', () => {
     for (const addresses of Object.values(os.networkInterfaces()))
       for (const { address, internal, family } of addresses ?? [])
         if (!internal && family === 'IPv4') {
-          const tried = spawnSync('node', ['-e', `require('net').connect(${loopback.port}, '${address}').on('connect', () => process.exit(9)).on('error', () => process.exit(3))`])
+          const tried = spawnSync('node', [
+            '-e',
+            `require('net').connect(${loopback.port}, '${address}').on('connect', () => process.exit(9)).on('error', () => process.exit(3))`,
+          ])
           expect(tried.status).toBe(3)
         }
   })
@@ -82,10 +101,13 @@ describe('the loopback listener', () => {
     expect(page.text).toContain('window')
     expect(page.headers['content-security-policy']).toContain("default-src 'self'")
     expect(page.headers['cross-origin-opener-policy']).toBe('same-origin')
-    for (const path of ['/../outside.json', '/%2e%2e/outside.json', '/..%2foutside.json', '/%00/x.json']) expect((await over({}, { method: 'GET', path })).text).not.toContain('secret')
+    for (const path of ['/../outside.json', '/%2e%2e/outside.json', '/..%2foutside.json', '/%00/x.json'])
+      expect((await over({}, { method: 'GET', path })).text).not.toContain('secret')
   })
   it('refuses a body over 8 MB', async () => {
-    expect((await ask({ host: '127.0.0.1', port: loopback.port, headers: bearer() }, 'x'.repeat(9 * 1024 * 1024))).status).toBe(413)
+    expect(
+      (await ask({ host: '127.0.0.1', port: loopback.port, headers: bearer() }, 'x'.repeat(9 * 1024 * 1024))).status,
+    ).toBe(413)
   })
 })
 
@@ -103,7 +125,10 @@ describe('the WebSocket', () => {
     })
   const origin = () => `http://127.0.0.1:${loopback.port}`
   it('delivers pushed facts to our own page with the token', async () => {
-    expect(JSON.parse(await open(['reprise', `token.${loopback.token}`], { origin: origin() })).push).toEqual({ type: 'changed', tags: ['runs'] })
+    expect(JSON.parse(await open(['reprise', `token.${loopback.token}`], { origin: origin() })).push).toEqual({
+      type: 'changed',
+      tags: ['runs'],
+    })
   })
   it('refuses a foreign origin, a missing origin, a wrong token, a wrong host', async () => {
     expect(await open(['reprise', `token.${loopback.token}`], { origin: 'https://evil.example' })).toBe('403')
@@ -129,7 +154,10 @@ describe('the socket', () => {
   it('replaces what a killed daemon left, and never takes over one that answers', async () => {
     await expect(listenOnSocket(socket, { dispatch, hub, pages: null })).rejects.toThrow('another process listens')
     const stale = path.join(dir, 'stale.sock')
-    spawnSync(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(stale)}, () => process.kill(process.pid, 'SIGKILL'))`])
+    spawnSync(process.execPath, [
+      '-e',
+      `require('net').createServer().listen(${JSON.stringify(stale)}, () => process.kill(process.pid, 'SIGKILL'))`,
+    ])
     expect(fs.existsSync(stale)).toBe(true)
     const second = await listenOnSocket(stale, { dispatch, hub, pages: null })
     await second.close()

@@ -49,7 +49,10 @@ describe('dispatch', () => {
       silent,
       silent,
     )
-    const [failed, done] = await Promise.all([dispatch('homes.forget', { path: '/x' }, caller), dispatch('sync.now', {}, caller)])
+    const [failed, done] = await Promise.all([
+      dispatch('homes.forget', { path: '/x' }, caller),
+      dispatch('sync.now', {}, caller),
+    ])
     expect(failed).toMatchObject({ ok: false, error: { code: 'not_found', status: 404 } })
     expect(done).toMatchObject({ ok: true })
     await dispatch.drain()
@@ -59,7 +62,10 @@ describe('dispatch', () => {
   it('names the field of a wrong input, and an unknown endpoint', async () => {
     const dispatch = createDispatch(withHandlers({}), silent, silent)
     const wrong = await dispatch('runs.list', { limit: -1 }, caller)
-    expect(wrong).toMatchObject({ ok: false, error: { code: 'wrong_usage', message: expect.stringContaining('limit') } })
+    expect(wrong).toMatchObject({
+      ok: false,
+      error: { code: 'wrong_usage', message: expect.stringContaining('limit') },
+    })
     expect(await dispatch('toString', {}, caller)).toMatchObject({ ok: false, error: { code: 'not_found' } })
   })
 
@@ -80,7 +86,11 @@ describe('dispatch', () => {
 
   it('tells windows what a mutation changed', async () => {
     const told: string[][] = []
-    const dispatch = createDispatch(withHandlers({ 'settings.set': () => ({}) }), (tags) => told.push([...tags]), silent)
+    const dispatch = createDispatch(
+      withHandlers({ 'settings.set': () => ({}) }),
+      (tags) => told.push([...tags]),
+      silent,
+    )
     await dispatch('settings.set', { theme: 'dark' }, caller)
     expect(told).toEqual([['settings']])
     for (const tag of told.flat()) expect(tagNames).toContain(tag)
