@@ -103,9 +103,7 @@ export class MeasuredDaemon {
   }
 
   /** Waits until everything is read and searchable; when reading was done, and when the words were. */
-  async settle(
-    limitMs = 1_800_000,
-  ): Promise<{
+  async settle(limitMs = 1_800_000): Promise<{
     readonly readMs: number
     readonly searchableMs: number
     readonly events: number

@@ -86,7 +86,7 @@ class RowStream {
 
   private openFile(): void {
     this.file = `${this.place.cwd}/src/${this.pool.words(1)}.ts`
-    this.fileText = this.pool.code(this.lean ? 4 : 60 + this.random.int(400))
+    this.fileText = this.pool.code(this.lean ? 4 : 20 + this.random.int(180))
   }
 
   private row(
@@ -171,7 +171,7 @@ class RowStream {
       })
     if (random.int(40) === 0) this.openFile()
     if (kind === 'bash') {
-      const output = this.lean ? pool.words(6) : pool.code(2 + random.int(120))
+      const output = this.lean ? pool.words(6) : pool.code(2 + random.int(60))
       const failed = random.int(12) === 0
       const call = use('Bash', { command: `npm test -- ${pool.words(2)}`, description: pool.words(3) })
       if (failed) return call + result(`Exit code 1\n${output}`, `Error: Exit code 1\n${output}`, true)
