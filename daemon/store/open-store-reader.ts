@@ -42,7 +42,7 @@ export const openStoreReader = ({ dir, key, redactor, env, log }: StoreReaderOpt
   const collection = (ref: string, suffix: string, what: string): BlobCollection =>
     new BlobCollection(noWriter, reader, { ref, suffix, what, seconds: () => 0, liveTip: () => refs.get(ref) ?? null }, null)
   const manifests = collection(MANIFESTS, '.json', 'manifests')
-  const texts = new GitTextStore(collection(TEXTS, '', 'texts'), redactor, key.hmacKey)
+  const texts = new GitTextStore(collection(TEXTS, '', 'texts'), redactor, key.hmacKey, true)
   const tips = { get: (ref: string) => refs.get(ref), set: () => noWriter.commit(), [Symbol.iterator]: () => [][Symbol.iterator]() }
   const sessions = new GitSessionArchive({ writer: noWriter, reader, redactor, hmacKey: key.hmacKey, seconds: () => 0, warn: log, tips })
   const size = new StoreSize(gitDir)
