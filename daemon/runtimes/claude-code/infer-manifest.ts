@@ -91,35 +91,36 @@ function inferInstructions(
     )
   const rule = carried ? `${RULE}; taken over from an earlier start, a resume does not read them again (2.1.332)` : RULE
   const loaded = (files ?? []).map((file, position) =>
-    sourceOf(file, { position, rule, status: 'loaded', trigger: null }),
+    sourceOf(file, { position, rule, status: 'loaded', trigger: null, scope: scopeOf(file, stretch.cwd) }),
   )
-  const order = loaded.map(({ uri }) => uri)
-  const lazy = (record.lazy ?? []).filter((file) => !order.includes(uriOf(file.path))).map(lazySource)
+  const atStart = new Set(loaded.map(({ uri }) => uri))
+  const lazy = (record.lazy ?? [])
+    .filter((file) => !atStart.has(uriOf(file.path)))
+    .map((file) => lazySource(file, stretch.cwd))
   return {
     effective_digest: files === undefined ? null : effectiveDigestOf(files),
-    resolved_order: order,
+    resolved_order: [...new Set(loaded.map(({ scope }) => scope))],
     sources: [...loaded, ...lazy],
   }
 }
 
-function lazySource(file: SeenLazily): ManifestSource {
+function lazySource(file: SeenLazily, cwd: string | null): ManifestSource {
+  const scope = isNested(file.path, cwd) ? 'path' : scopeOf(file, cwd)
   const trigger =
     file.trigger === null
       ? 'a file below its directory or matching its paths was touched'
       : `${file.trigger} was touched`
-  return { ...sourceOf(file, { position: null, rule: RULE, status: 'lazy', trigger }), digest: file.raw_digest }
+  return { ...sourceOf(file, { position: null, rule: RULE, status: 'lazy', trigger, scope }), digest: file.raw_digest }
 }
 
 function sourceOf(
   file: SeenInstruction,
-  place: Pick<ManifestSource, 'position' | 'rule' | 'status' | 'trigger'>,
+  place: Pick<ManifestSource, 'position' | 'rule' | 'status' | 'trigger' | 'scope'>,
 ): ManifestSource {
   return {
     uri: uriOf(file.path),
     path: file.path,
-    scope: scopeOf(file.type),
-    kind:
-      file.type === 'AutoMem' ? 'memory' : file.imported_by !== null ? 'import' : file.rule ? 'rule' : 'instructions',
+    kind: kindOf(file),
     label: file.label,
     ...place,
     reason: null,
@@ -134,14 +135,25 @@ function sourceOf(
   }
 }
 
-function scopeOf(type: string | null): string {
+/** Files with names of their own are loaded by themselves; any other file that is no rule was imported by one. */
+function kindOf(file: SeenInstruction): ManifestSource['kind'] {
+  if (file.type === 'AutoMem') return 'memory'
+  if (file.imported_by !== null) return 'import'
+  if (file.rule) return 'rule'
+  const name = file.path.split(/[\\/]/).at(-1) ?? ''
+  return name.startsWith('<') || ['CLAUDE.md', 'CLAUDE.local.md', 'AGENTS.md'].includes(name)
+    ? 'instructions'
+    : 'import'
+}
+
+function scopeOf({ type, path }: SeenInstruction, cwd: string | null): string {
   switch (type) {
     case 'Managed':
       return 'managed'
     case 'User':
       return 'user'
     case 'Project':
-      return 'project'
+      return cwd === null || path.startsWith(`${cwd}/`) || path.startsWith(`${cwd}\\`) ? 'project' : 'parent folder'
     case 'Local':
       return 'local'
     case 'AutoMem':
@@ -149,6 +161,13 @@ function scopeOf(type: string | null): string {
     default:
       return type ?? 'unknown'
   }
+}
+
+/** Below the start directory, in a directory of its own. */
+function isNested(path: string, cwd: string | null): boolean {
+  if (cwd === null || !path.startsWith(`${cwd}/`)) return false
+  const [first, ...rest] = path.slice(cwd.length + 1).split('/')
+  return rest.length > 0 && first !== '.claude'
 }
 
 /** The same form as a resolver gives a file; paths of another platform stay as the record has them. */
