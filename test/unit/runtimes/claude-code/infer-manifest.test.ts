@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type ManifestBody, manifestBodySchema } from '../../../../contract/index.ts'
 import { effectiveDigest, textDigest } from '../../../../daemon/manifest/effective-text.ts'
 import { claudeCode } from '../../../../daemon/runtimes/claude-code/index.ts'
-import { textsOf } from '../../../../daemon/runtimes/claude-code/infer-manifest.ts'
+import { textsOf } from '../../../../daemon/runtimes/claude-code/infer-instructions.ts'
 import { looseUnit, readSession } from '../../../kit/read-session.ts'
 
 const fixtures = join(import.meta.dirname, '../../../fixtures')
