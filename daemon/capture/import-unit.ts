@@ -77,6 +77,8 @@ export interface UnitImporter {
   step(unit: SessionUnit, adapter: RuntimeAdapter): Promise<ImportStep>
   /** Puts a run that only the archive knows into the index: its older generations, all of them when its file is gone. */
   adopt(unit: SessionUnit, adapter: RuntimeAdapter, from: Adoption): Promise<void>
+  /** Brings back the reader of a unit that was read in an earlier life of the daemon. False when its file is not there to read. */
+  reopen(unit: SessionUnit, adapter: RuntimeAdapter): Promise<boolean>
   /** Reader of a unit that was just read, for what it says of stretches. */
   readerOf(file: string): SessionReader | null
   forgetReaders(): void
@@ -127,6 +129,20 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
   return {
     readerOf: (file) => open.get(file)?.reader ?? null,
     forgetReaders: () => open.clear(),
+
+    async reopen(unit, adapter) {
+      if (open.has(unit.file)) return true
+      const row = sql('select * from files where path = ?').get(Buffer.from(unit.file)) as FileRow | undefined
+      if (!row || row.state !== 'present') return false
+      const fd = tryOpen(unit.file)
+      if (fd === null) return false
+      try {
+        remember(unit.file, await catchUp(unit, adapter, row, fd, runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)))
+        return true
+      } finally {
+        fs.closeSync(fd)
+      }
+    },
 
     async adopt(unit, adapter, { generation, archived: kept, vanished }) {
       const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
@@ -219,6 +235,7 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         writer.saveSummary(row.run, summary)
         if (summary.startedAt === null && summary.endedAt === null) sql('update runs set sort_at = ? where key = ?').run(new Date(mtime).toISOString(), row.run)
         sql('update runs set unreadable = (select count(*) from unreadable where run = ? and repaired = 0) where key = ?').run(row.run, row.run)
+        sql('update runs set linked = 0, settled = 0 where key = ?').run(row.run)
         if (!more) saveTotals(db, row.run)
         else saveRough(sql, row.run, feed)
         return { state: 'read', run: row.run, bytes, more, rewritten }
@@ -226,6 +243,14 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         fs.closeSync(fd)
       }
     },
+  }
+}
+
+const tryOpen = (file: string): number | null => {
+  try {
+    return fs.openSync(file, 'r')
+  } catch {
+    return null
   }
 }
 

@@ -58,6 +58,22 @@ interface Task {
   readonly size: number
 }
 
+interface Unfrozen {
+  readonly run: number
+  readonly id: RunId
+  readonly unit: SessionUnit
+  readonly adapter: RuntimeAdapter
+  readonly evidence: StretchEvidence
+  /** It began while we watched: its configuration is resolved from the disk as well. */
+  readonly fresh: boolean
+  /** Nothing more will be used in it. */
+  readonly over: boolean
+}
+
+/** Sessions whose manifests or lines go into the store together. */
+const TOGETHER = 48
+/** A session with more than this waiting is kept by itself. */
+const ALONE_BYTES = 1024 * 1024
 /** How long a stretch that has no answer yet may wait for the rows that belong to its start. */
 const SETTLE_MS = 10_000
 /** A stretch is resolved rather than inferred when it began this recently, under our eyes. */
@@ -82,6 +98,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const unlinked = new Set<number>()
   const behind = new Set<number>()
   const unsettled = new Map<number, { readonly unit: SessionUnit; readonly adapter: RuntimeAdapter; readonly due: number }>()
+  const unfrozen: Unfrozen[] = []
   const abouts = new Map<string, AboutRun>()
   let watching = false
   let stopped = false
@@ -216,7 +233,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
     }
     if (step.more) return true
     unlinked.add(step.run)
-    await freeze(step.run, unit, adapter)
+    gatherStretches(step.run, unit, adapter)
+    if (unfrozen.length >= TOGETHER) await freezeStep()
     const row = sql('select id, events, status from runs where key = ?').get(step.run) as { id: string; events: number; status: string }
     parts.tell({ type: 'run', run: row.id, events: Number(row.events), status: row.status })
     return false
@@ -236,63 +254,86 @@ export const createImporter = (parts: ImporterParts): Importer => {
     parts.tell({ type: 'run', run: id, events: -1, status: 'vanished' })
   }
 
-  /** Freezes every stretch whose start is complete; the others are looked at again. */
-  const freeze = async (run: number, unit: SessionUnit, adapter: RuntimeAdapter): Promise<void> => {
+  /** Notes every stretch whose start is complete for freezing; the others are looked at again. */
+  const gatherStretches = (run: number, unit: SessionUnit, adapter: RuntimeAdapter): void => {
     const reader = importer.readerOf(unit.file)
     if (!reader) return
     const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
-    const stretches = reader.summary().stretches
+    const { stretches, endedAt } = reader.summary()
     const now = surroundings.now().getTime()
-    const about = await aboutOf(id, unit, adapter.runtime)
+    let settled = true
     for (const evidence of stretches) {
       const row = sql('select manifest from stretches where run = ? and n = ?').get(run, evidence.n) as { manifest: string | null } | undefined
       if (!row || row.manifest !== null) continue
+      const last = evidence.n === stretches.at(-1)?.n
       const answered = sql("select 1 from events where run = ? and stretch = ? and kind in ('model', 'error') limit 1").get(run, evidence.n) !== undefined
       const age = evidence.startedAt === null ? Number.POSITIVE_INFINITY : now - Date.parse(evidence.startedAt)
-      if (!answered && age < SETTLE_MS && evidence.n === stretches.at(-1)?.n) {
+      if (!answered && age < SETTLE_MS && last) {
         unsettled.set(run, { unit, adapter, due: now + SETTLE_MS })
+        settled = false
         continue
       }
-      const ended = reader.summary().endedAt
-      const over = evidence.n !== stretches.at(-1)?.n || ended === null || now - Date.parse(ended) > OVER_MS
-      await freezeOne(run, id, about, evidence, adapter, watching && age < FRESH_MS, over)
+      const over = !last || endedAt === null || now - Date.parse(endedAt) > OVER_MS
+      unfrozen.push({ run, id, unit, adapter, evidence, fresh: watching && age < FRESH_MS, over })
     }
+    if (settled && !unfrozen.some((stretch) => stretch.run === run)) sql('update runs set settled = 1 where key = ?').run(run)
   }
 
-  const freezeOne = async (run: number, id: RunId, about: AboutRun, evidence: StretchEvidence, adapter: RuntimeAdapter, fresh: boolean, over: boolean): Promise<void> => {
-    let digest = about.manifests[String(evidence.n)] ?? null
-    if (digest === null) {
-      try {
-        const frozen = await freezeStretch({ store, redactor: parts.redactor, surroundings, keepTexts: parts.keepTexts() }, adapter, id, evidence, fresh, over)
-        digest = frozen.digest
-        about.manifests[String(evidence.n)] = digest
-        for (const problem of frozen.problems) saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, problem, null)
-      } catch (error) {
-        log('error', 'manifest not frozen', { run: id, stretch: evidence.n, message: (error as Error).message.slice(0, 300) })
-        saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, `no manifest for stretch ${evidence.n}: ${(error as Error).message}`, null)
-        return
-      }
-    }
+  /** Freezes what was gathered, many at a time: they share the store's commits. True when there was something. */
+  const freezeStep = async (): Promise<boolean> => {
+    const batch = unfrozen.splice(0)
+    if (batch.length === 0) return false
+    const digests = await Promise.all(batch.map(freezeOne))
     inTransaction(db, () => {
-      sql('update stretches set manifest = ? where run = ? and n = ?').run(digest, run, evidence.n)
-      sql('update runs set manifest = (select manifest from stretches where run = runs.key and manifest is not null order by n desc limit 1) where key = ?').run(run)
+      for (const [n, { run, evidence }] of batch.entries()) {
+        const digest = digests[n]
+        if (digest === null || digest === undefined) continue
+        sql('update stretches set manifest = ? where run = ? and n = ?').run(digest, run, evidence.n)
+        sql('update runs set manifest = (select manifest from stretches where run = runs.key and manifest is not null order by n desc limit 1) where key = ?').run(run)
+      }
+      for (const { run } of batch) if (!unsettled.has(run)) sql('update runs set settled = 1 where key = ?').run(run)
     })
+    for (const { run } of batch) behind.add(run)
+    return true
+  }
+
+  const freezeOne = async ({ id, unit, adapter, evidence, fresh, over }: Unfrozen): Promise<string | null> => {
+    try {
+      const about = await aboutOf(id, unit, adapter.runtime)
+      const known = about.manifests[String(evidence.n)]
+      if (known !== undefined) return known
+      const frozen = await freezeStretch({ store, redactor: parts.redactor, surroundings, keepTexts: parts.keepTexts() }, adapter, id, evidence, fresh, over)
+      about.manifests[String(evidence.n)] = frozen.digest
+      for (const problem of frozen.problems) saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, problem, null)
+      return frozen.digest
+    } catch (error) {
+      log('error', 'manifest not frozen', { run: id, stretch: evidence.n, message: (error as Error).message.slice(0, 300) })
+      saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, `no manifest for stretch ${evidence.n}: ${(error as Error).message}`, null)
+      return null
+    }
   }
 
   /** Keeps what was read but is not in the store yet. True when something was done. */
   const keepStep = async (): Promise<boolean> => {
-    const next = behind.values().next()
-    if (next.done) return false
-    const run = next.value
+    const batch = [...behind].slice(0, TOGETHER)
+    // Parts of several sessions share the store's commits; a large one goes alone, for the memory's sake.
+    const small = batch.filter((run) => waitingBytes(run) <= ALONE_BYTES)
+    const together = small.length > 0 ? small : batch.slice(0, 1)
+    await Promise.all(together.map(keepOne))
+    return together.length > 0
+  }
+
+  const waitingBytes = (run: number): number => Number((sql('select coalesce(sum(offset - archived), 0) as n from files where run = ?').get(run) as { n: number }).n)
+
+  const keepOne = async (run: number): Promise<void> => {
     const file = sql(
       `select files.*, runs.id as run_id, runs.session, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
        from files join runs on runs.key = files.run join homes on homes.id = runs.home where files.run = ?`,
     ).get(run) as
       | { key: number; run_id: RunId; rel: string; path: Uint8Array; offset: number; archived: number; archived_lines: number; generation: number; runtime: RuntimeName; home_path: string; session: string; parent_session: string | null; relation: 'subagent' | null; meta: string }
       | undefined
-    const finished = (): true => {
+    const finished = (): void => {
       behind.delete(run)
-      return true
     }
     if (!file || !parts.keepTexts()) return finished()
     const target = Buffer.from(file.path).toString()
@@ -313,12 +354,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
       const to = await archiveStep(store, { run: file.run_id, file: target, rel: file.rel, about, from, until: file.offset, newGeneration: kept !== undefined && kept.generation < file.generation })
       sql('update files set archived = ?, archived_lines = ? where key = ?').run(to.byte, to.line, file.key)
       dropGap('not_archived', file.run_id)
-      if (to.byte >= file.offset || to.byte === from.byte) return finished()
-      return true
+      if (to.byte >= file.offset || to.byte === from.byte) finished()
     } catch (error) {
       log('error', 'session not kept', { run: file.run_id, message: (error as Error).message.slice(0, 300) })
       saveGap('not_archived', null, file.run_id, file.run_id, 1, `a part of ${target} is not kept yet: ${(error as Error).message}`, 'it is tried again when the file changes and at the next start')
-      return finished()
+      finished()
     }
   }
 
@@ -327,8 +367,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     for (const [run, { unit, adapter, due }] of unsettled)
       if (due <= now) {
         unsettled.delete(run)
-        await freeze(run, unit, adapter)
-        behind.add(run)
+        if (await importer.reopen(unit, adapter)) gatherStretches(run, unit, adapter)
         return true
       }
     return false
@@ -338,7 +377,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const next = unlinked.values().next()
     if (next.done) return false
     unlinked.delete(next.value)
-    const changed = inTransaction(db, () => linkRun(db, next.value))
+    const changed = inTransaction(db, () => {
+      sql('update runs set linked = 1 where key = ?').run(next.value)
+      return linkRun(db, next.value)
+    })
     for (const run of changed) {
       const row = sql('select id, events, status from runs where key = ?').get(run) as { id: string; events: number; status: string }
       parts.tell({ type: 'run', run: row.id, events: Number(row.events), status: row.status })
@@ -365,6 +407,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     }
     if (linkStep()) return true
     if (await settleStep()) return true
+    if (await freezeStep()) return true
     if (behind.size > 0) {
       say('archiving', null)
       return keepStep()
@@ -472,7 +515,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
       found.sort((a, b) => (times.get(b) ?? 0) - (times.get(a) ?? 0))
       const waiting = new Set(backlog.map((task) => task.unit.file))
       backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))]
-      for (const row of sql('select run from files where archived < offset').all() as { run: number }[]) behind.add(row.run)
+      takeUpUndone()
       progress.total = backlog.length
       progress.bytesTotal = backlog.reduce((sum, task) => sum + task.size, 0)
       begin()
@@ -503,6 +546,17 @@ export const createImporter = (parts: ImporterParts): Importer => {
     },
   }
 
+  /** What an earlier life of the daemon read but could not finish: links, manifests, keeping. */
+  function takeUpUndone(): void {
+    for (const row of sql('select run from files where archived < offset').all() as { run: number }[]) behind.add(row.run)
+    for (const row of sql('select key from runs where linked = 0').all() as { key: number }[]) unlinked.add(row.key)
+    const open = sql("select runs.key as key, files.path as path from runs join files on files.run = runs.key where runs.settled = 0 and files.state = 'present'").all() as { key: number; path: Uint8Array }[]
+    for (const { key, path: file } of open) {
+      const task = units.get(Buffer.from(file).toString())
+      if (task) unsettled.set(key, { unit: task.unit, adapter: task.adapter, due: 0 })
+    }
+  }
+
   /** Runs that only the archive still knows (B13): their files are gone, and the index may be new. */
   async function adoptVanished({ runtime, path: home }: HomeRef): Promise<void> {
     const adapter = need(runtime)
@@ -520,7 +574,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
       if (key === undefined) continue
       saveTotals(db, key)
       unlinked.add(key)
-      await freeze(key, unit, adapter)
+      gatherStretches(key, unit, adapter)
     }
   }
 }

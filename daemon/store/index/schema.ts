@@ -56,8 +56,12 @@ create table runs (
   unknown_records text not null default '{}',
   other_sessions text not null default '[]',
   meta text not null default '{}',
-  source_state text not null default 'present'
+  source_state text not null default 'present',
+  /* work that follows the reading of a session and must not be lost in a crash: 1 when it was done since */
+  linked integer not null default 0,
+  settled integer not null default 0
 );
+create index runs_undone on runs (key) where linked = 0 or settled = 0;
 create index runs_sort on runs (sort_at desc, key desc);
 create index runs_session on runs (session);
 create index runs_parent on runs (parent);
