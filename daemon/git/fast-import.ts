@@ -51,7 +51,7 @@ export class FastImport {
   private gone = false
 
   constructor(context: GitContext, gitDir: string) {
-    const args = ['fast-import', '--quiet', '--done', '--date-format=raw', '--depth=10']
+    const args = ['fast-import', '--quiet', '--done', '--date-format=raw', '--depth=0']
     this.child = spawn(context.program, gitArguments(gitDir, ['-c', 'pack.compression=3', ...args]), {
       env: context.env,
       stdio: ['pipe', 'pipe', 'pipe'],
