@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { lintSource } from '@secretlint/core'
 import { creator as preset } from '@secretlint/secretlint-rule-preset-recommend'
 import fc from 'fast-check'
@@ -151,9 +151,12 @@ describe('redact', () => {
 
 describe('long blobs', () => {
   it('of base64url hold no key, though every anchor turns up in them by chance', () => {
-    const blob = noise(6_000_000, `${ALNUM}_-`, 4711)
+    const hashes = Array.from({ length: 150_000 }, (_, n) => createHash('sha256').update(String(n)).digest())
+    const blob = Buffer.concat(hashes).toString('base64url')
     expect(blob).toMatch(/sk-|hf_|gh[opsu]_/)
-    expect(redactor.find(`"encrypted_content":"${blob}"`)).toEqual([])
+    expect(
+      redactor.find(`"encrypted_content":"${blob}"`).map(({ start, end }) => blob.slice(start - 21, end - 21)),
+    ).toEqual([])
     const key = ['sk-', 'ant-api03-', noise(40, ALNUM, 4712)].join('')
     for (const glued of [`KEY_${key}`, `MY-LONG-SERVICE-NAME-${key}`, `"${blob.slice(0, 100)}" ${key}`])
       expect(redactor.redact(glued).text).not.toContain(key)
