@@ -5,6 +5,7 @@ import type { Resolution } from '../../daemon/runtimes/adapter.ts'
 import { matchLazy } from '../../daemon/runtimes/claude-code/resolve/index.ts'
 import { requireAgentBinary, withoutAgents } from '../kit/agent-binaries.ts'
 import { layOddTree, oddTrees, resolveOddTree } from '../kit/claude-code-odd-trees.ts'
+import { pluginTrees, settingsTrees } from '../kit/claude-code-settings-trees.ts'
 import { expected, layConfigTree, prepare, resolveStart } from '../kit/claude-code-tree.ts'
 import {
   instructionBlock,
@@ -109,13 +110,15 @@ function compareInit(stdout: string, { body }: Resolution): void {
   ).toEqual(servers)
   const { agents, skills, commands } = body.capabilities
   const named = (key: string): ReadonlySet<string> => new Set(Array.isArray(init[key]) ? init[key].map(String) : [])
+  // Skills are callable like commands; the list of skills proper leaves some of them out.
   for (const [ours, real] of [
     [agents, named('agents')],
-    [skills, named('skills')],
+    [skills, named('slash_commands')],
     [commands, named('slash_commands')],
   ] as const) {
     for (const { name } of ours.filter((one) => one.status !== 'lazy')) {
-      expect([name, ours.some((one) => one.name === name && one.status === 'active')]).toEqual([name, real.has(name)])
+      const isActive = [...ours, ...skills].some((one) => one.name === name && one.status === 'active')
+      expect([name, isActive]).toEqual([name, real.has(name)])
     }
   }
   if (body.execution.model !== null) expect(init.model).toBe(body.execution.model)
@@ -164,6 +167,70 @@ describe.skipIf(skip)('odd trees, piece by piece, and what a touch brings in', (
     mkdirSync(path.dirname(recordTo), { recursive: true })
     writeFileSync(recordTo, `${JSON.stringify(recorded, null, 1)}\n`)
   })
+})
+
+describe.skipIf(skip)('settings: what the shell and the model see', () => {
+  for (const [name, tree] of Object.entries(settingsTrees)) {
+    it(name, async (context) => {
+      const laid = layOddTree(tree)
+      cleanUp.push(laid.remove)
+      if (laid.managedDir !== null && !(await canShadowEtc()))
+        context.skip('no private mount namespace on this machine')
+      const { body, problems } = resolveOddTree(laid)
+      const server = await startScriptedMessages((_, n) => ({
+        blocks: [
+          n === 1 ? { type: 'tool_use', name: 'Bash', input: { command: 'env' } } : { type: 'text', text: 'done' },
+        ],
+      }))
+      cleanUp.push(server.close)
+      const run = await runRealClaudeCode({
+        home: laid.home,
+        cwd: laid.cwd,
+        args: ['-p', 'hello', '--allowedTools', 'Bash', ...laid.flags],
+        baseUrl: server.url,
+        env: laid.env,
+        ...(laid.managedDir === null ? {} : { managedDir: laid.managedDir }),
+      })
+      expect(run.code, run.stderr).toBe(0)
+      const seen = [...JSON.stringify(server.messages[1]?.body).matchAll(/(LAB_\w+)=/g)].map((match) => match[1])
+      const ours = Object.keys(body.settings).flatMap((key) => (key.startsWith('env.LAB_') ? [key.slice(4)] : []))
+      expect(ours.sort()).toEqual([...new Set(seen)].sort())
+      const real = server.messages[0]?.body
+      if (body.execution.model !== null) expect(real).toMatchObject({ model: body.execution.model })
+      else expect(JSON.stringify(real)).not.toContain('"model":"m-')
+      // The program says on standard error that it refuses a file; so do we.
+      expect(problems.length > 0).toBe(/did not load/.test(run.stderr))
+    })
+  }
+})
+
+describe.skipIf(skip)('plugins, skills, commands and agents', () => {
+  for (const [name, tree] of Object.entries(pluginTrees)) {
+    it(name, async () => {
+      const laid = layOddTree(tree)
+      cleanUp.push(laid.remove)
+      const resolution = resolveOddTree(laid)
+      const server = await model()
+      const run = await runRealClaudeCode({
+        home: laid.home,
+        cwd: laid.cwd,
+        args: ['-p', 'hello', ...laid.flags, '--output-format', 'stream-json', '--verbose'],
+        baseUrl: server.url,
+      })
+      expect(run.code, run.stderr).toBe(0)
+      compareInit(run.stdout, resolution)
+      const sent = JSON.stringify(server.messages[0]?.body)
+      const { skills, commands, agents } = resolution.body.capabilities
+      for (const one of [...skills, ...commands, ...agents]) {
+        if (one.description === null || one.model_invocable === false) continue
+        expect([one.name, one.description, one.status === 'active']).toEqual([
+          one.name,
+          one.description,
+          sent.includes(one.description),
+        ])
+      }
+    })
+  }
 })
 
 describe.skipIf(skip)("the program's own report of what it loaded", () => {

@@ -48,6 +48,8 @@ interface Found {
   readonly keys: Readonly<Record<string, unknown>>
   readonly digest: Digest | null
   readonly raw: Uint8Array
+  /** What stands for the description of a skill or command that has none. */
+  readonly firstLine: string | null
 }
 
 /** A skill folder with more files or bytes than this is digested by its SKILL.md alone, and said so. */
@@ -120,14 +122,37 @@ export function resolveCapabilities(request: CapabilityRequest): ResolvedCapabil
     )
     listedSkills.push(capability(one, off === null ? 'lazy' : 'disabled', off))
   }
-  return {
-    skills: listedSkills,
-    commands: list(
-      commands,
+  // A skill takes the place of a command of the same name (2.1.332).
+  const skillNames = new Map(listedSkills.filter((one) => one.status === 'active').map((one) => [one.name, one.path]))
+  const free = commands.filter((one) => !skillNames.has(one.name))
+  const commandOrder: readonly Root['scope'][] = ['managed', 'user', 'project', 'added directory', 'plugin']
+  const listedCommands = [
+    ...list(
+      free,
       'command',
-      ['managed', 'project', 'user', 'added directory', 'plugin'],
+      commandOrder,
       'the command is called; until then only its name and description are in the context',
     ),
+    ...commands
+      .filter((one) => skillNames.has(one.name))
+      .map((one) => {
+        const reason = one.root.off ?? `the skill ${skillNames.get(one.name)} has the same name and wins`
+        sources.push(
+          makeSource({
+            path: one.file,
+            scope: one.root.scope,
+            kind: 'command',
+            status: 'not_loaded',
+            reason,
+            raw: one.raw,
+          }),
+        )
+        return capability(one, one.root.off === null ? 'shadowed' : 'disabled', reason)
+      }),
+  ]
+  return {
+    skills: listedSkills,
+    commands: listedCommands,
     agents: [
       ...flagAgents(request),
       ...list(
@@ -194,7 +219,7 @@ function findSkills(disk: Disk, directory: string, root: Root, unknown: { field:
     const found = disk.read(file)
     if (found.state === 'unreadable') unknown.push({ field: 'capabilities.skills', why: `${file}: ${found.why}` })
     if (found.state !== 'ok') return []
-    const { keys } = readFrontMatter(found.bytes.toString('utf8'))
+    const { keys, body } = readFrontMatter(found.bytes.toString('utf8'))
     return [
       {
         name: root.prefix + entry.name,
@@ -202,6 +227,7 @@ function findSkills(disk: Disk, directory: string, root: Root, unknown: { field:
         root,
         keys,
         raw: found.bytes,
+        firstLine: firstLineOf(body),
         digest: folderDigest(disk, folder, unknown),
       },
     ]
@@ -261,7 +287,7 @@ function findMarkdown(disk: Disk, directory: string, root: Root, unknown: { fiel
       const read = disk.read(place)
       if (read.state === 'unreadable') unknown.push({ field: 'capabilities', why: `${place}: ${read.why}` })
       if (read.state !== 'ok') continue
-      const { keys } = readFrontMatter(read.bytes.toString('utf8'))
+      const { keys, body } = readFrontMatter(read.bytes.toString('utf8'))
       const own = directory.endsWith('agents') || directory.endsWith('output-styles') ? keys.name : undefined
       const name = typeof own === 'string' ? own : prefix + entry.name.slice(0, -3)
       found.push({
@@ -271,12 +297,19 @@ function findMarkdown(disk: Disk, directory: string, root: Root, unknown: { fiel
         keys,
         raw: read.bytes,
         digest: bytesDigest(read.bytes),
+        firstLine: firstLineOf(body),
       })
     }
   }
   walk(directory, '')
   return found
 }
+
+const firstLineOf = (body: string): string | null =>
+  body
+    .split('\n')
+    .map((line) => line.trim())
+    .find((line) => line !== '') ?? null
 
 /** Each entry with the one of the same name that beats it. */
 function rank(
@@ -303,9 +336,10 @@ function capability(one: Found, status: ManifestCapability['status'], reason: st
     source: one.root.scope,
     status,
     reason,
-    description: typeof description === 'string' ? description : null,
+    description: typeof description === 'string' ? description : one.firstLine,
     used: null,
     path: one.file,
+    ...(one.keys['disable-model-invocation'] === true ? { model_invocable: false } : {}),
   }
 }
 
