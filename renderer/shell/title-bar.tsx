@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight, Menu, Moon, Search, Sun } from 'lucide-react'
+import { ChevronLeft, ChevronRight, Menu, Moon, PanelRight, Search, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -56,6 +56,9 @@ export function TitleBar({ openPalette }: { readonly openPalette: () => void }) 
         <span className="min-w-0 flex-1 truncate text-left max-sm:sr-only">{words.palette.open}</span>
         <kbd className="font-sans text-meta max-sm:hidden">{modWord}+K</kbd>
       </button>
+      <IconButton label={`${words.keys.inspector} (${modWord}+I)`} onClick={() => useView.getState().toggleInspector()}>
+        <PanelRight size={16} strokeWidth={1.75} aria-hidden="true" />
+      </IconButton>
       <ThemeButton />
     </header>
   )
