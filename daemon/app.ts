@@ -21,12 +21,12 @@ import { type DataPaths, prepareData } from './paths.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
 import { openKeys } from './secrets/keys.ts'
-import { createRedactor } from './secrets/redact.ts'
+import { createRedactor } from './secrets/create-redactor.ts'
 import { openRevealLog } from './secrets/reveal-log.ts'
 import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
 import { createIndexReader, type IndexReader } from './store/index/reader.ts'
-import { openStore } from './store/open-store.ts'
+import { openStoreReader } from './store/open-store-reader.ts'
 import { createHomeWatches, type HomeWatches } from './watch/home-watches.ts'
 
 export interface App {
@@ -73,16 +73,14 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   const nonce = randomBytes(16).toString('hex')
   const hub = createPushHub()
   const surroundings: Surroundings = { platform: process.platform, userHome: os.homedir(), env, systemRoot: env.REPRISE_SYSTEM_ROOT ?? '', now }
-  const keys = openKeys({ dir: paths.dir, log })
-  const redactor = createRedactor(keys.hmac)
-  const store = await openStore({ dir: paths.dir, key: keys, redactor, now, log })
-  const document = await openDocument({ path: paths.settings, schema: settingsSchema, version: 1, defaults: defaultSettings, upgraders: [] })
+  const keys = await openKeys(path.join(paths.dir, 'keys'))
+  for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
+  const redactor = createRedactor(keys.hmacKey)
+  const store = openStoreReader({ dir: paths.dir, key: keys, redactor, env, log: (message) => log('warn', 'store', { message: message.slice(0, 500) }) })
+  const document = await openDocument({ path: paths.settings, schema: settingsSchema, version: 1, defaults: defaultSettings, upgraders: {}, now, log: (message) => log('warn', 'settings', { message }) })
   const settings: Parts['settings'] = {
-    read: () => document.read(),
-    async write(change) {
-      await document.write({ ...document.read(), ...change })
-      return document.read()
-    },
+    read: () => document.data,
+    write: (change) => document.update((data) => ({ ...data, ...change })),
   }
 
   let watches: HomeWatches | null = null
@@ -186,7 +184,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     store,
     index: () => index ?? reopenIndex(),
     redactor,
-    reveals: openRevealLog({ dir: paths.dir, now }),
+    reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters, surroundings, settings, homes,
     state: () => ({
       phase: closing ? 'draining' : 'ready',

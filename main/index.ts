@@ -10,7 +10,7 @@ import { openTray, setWindowMenu } from './window/menus.ts'
 import { openWindow } from './window/open.ts'
 import { followOutlook } from './window/outlook.ts'
 import { registerScheme, serveScheme } from './window/scheme.ts'
-import { confineSession } from './window/security.ts'
+import { confineSession, silenceEngine } from './window/security.ts'
 
 /** The window program. It finds, starts and bridges to the daemon, and holds no data of its own but the place of the window. */
 const out = resolve(__dirname, '..')
@@ -19,6 +19,7 @@ let window: BrowserWindow | null = null
 let socket: string | null = null
 
 registerScheme()
+silenceEngine()
 // Below the data directory: one window for each of them, and nothing in the user's configuration folder.
 app.setPath('userData', join(data, 'window'))
 

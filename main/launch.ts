@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { callDaemon } from './daemon/call.ts'
@@ -99,9 +100,14 @@ async function openBest(record: DaemonRecord, data: string, env: NodeJS.ProcessE
   say(`  file://${encodeURI(page)}`)
   say('or, from another machine, forward the port and open the address; it carries a key, so keep it to yourself:')
   say(`  ssh -L ${port}:127.0.0.1:${port} <this machine>`)
-  say(`  ${url}`)
+  say(`  ${readAddress(page) ?? url}`)
   say('The daemon goes on. To end it: npx reprise stop')
   return { window: null, url, shown: null }
+}
+
+/** The address with its key, which only the page's file has. */
+function readAddress(page: string): string | null {
+  return /http:\/\/127\.0\.0\.1:\d+\/#t=[\w.~-]+/.exec(readFileSync(page, 'utf8'))?.[0] ?? null
 }
 
 /** Ctrl-C reaches the window as well; either way the daemon goes on, except for sample data. */

@@ -27,6 +27,7 @@ export const freezeStretch = async (
   run: RunId,
   evidence: StretchEvidence,
   watched: boolean,
+  over: boolean,
 ): Promise<Frozen> => {
   const { store, redactor, surroundings, keepTexts } = parts
   const inferred = adapter.inferManifest(evidence)
@@ -47,6 +48,17 @@ export const freezeStretch = async (
     }
   }
   if (keepTexts && texts.length > 0) await store.texts.put(texts)
-  const manifest = await store.manifests.put(redactBody({ ...body, run_id: run, stretch: evidence.n }, redactor))
+  const manifest = await store.manifests.put(redactBody({ ...(over ? body : withoutUnused(body)), run_id: run, stretch: evidence.n }, redactor))
   return { digest: manifest.integrity.manifest_digest as Digest, problems }
+}
+
+/** Of a run that goes on nobody can say yet what it will not use: "declared, never used" becomes "not known". */
+const withoutUnused = (body: ManifestBody): ManifestBody => {
+  const open = <T extends { readonly used: boolean | null }>(items: readonly T[]): T[] => items.map((item) => (item.used === false ? { ...item, used: null } : item))
+  const { skills, commands, agents, plugins, hooks, tools } = body.capabilities
+  return {
+    ...body,
+    instructions: { ...body.instructions, sources: open(body.instructions.sources) },
+    capabilities: { ...body.capabilities, skills: open(skills), commands: open(commands), agents: open(agents), plugins: open(plugins), hooks: open(hooks), tools: open(tools) },
+  }
 }

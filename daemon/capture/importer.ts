@@ -62,6 +62,8 @@ interface Task {
 const SETTLE_MS = 10_000
 /** A stretch is resolved rather than inferred when it began this recently, under our eyes. */
 const FRESH_MS = 60_000
+/** A stretch whose last record is older than this is taken to be over. */
+const OVER_MS = 10 * 60_000
 
 export const createImporter = (parts: ImporterParts): Importer => {
   const { db, store, adapters, log, surroundings } = parts
@@ -208,6 +210,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
     if (step.state === 'unchanged') return false
     progress.bytesDone += step.bytes
     behind.add(step.run)
+    if (step.rewritten) {
+      const about = await aboutOf(runIdOf(home, unit.session), unit, adapter.runtime)
+      about.changes.push({ ...step.rewritten, change: 'shrank' })
+    }
     if (step.more) return true
     unlinked.add(step.run)
     await freeze(step.run, unit, adapter)
@@ -247,15 +253,17 @@ export const createImporter = (parts: ImporterParts): Importer => {
         unsettled.set(run, { unit, adapter, due: now + SETTLE_MS })
         continue
       }
-      await freezeOne(run, id, about, evidence, adapter, watching && age < FRESH_MS)
+      const ended = reader.summary().endedAt
+      const over = evidence.n !== stretches.at(-1)?.n || ended === null || now - Date.parse(ended) > OVER_MS
+      await freezeOne(run, id, about, evidence, adapter, watching && age < FRESH_MS, over)
     }
   }
 
-  const freezeOne = async (run: number, id: RunId, about: AboutRun, evidence: StretchEvidence, adapter: RuntimeAdapter, fresh: boolean): Promise<void> => {
+  const freezeOne = async (run: number, id: RunId, about: AboutRun, evidence: StretchEvidence, adapter: RuntimeAdapter, fresh: boolean, over: boolean): Promise<void> => {
     let digest = about.manifests[String(evidence.n)] ?? null
     if (digest === null) {
       try {
-        const frozen = await freezeStretch({ store, redactor: parts.redactor, surroundings, keepTexts: parts.keepTexts() }, adapter, id, evidence, fresh)
+        const frozen = await freezeStretch({ store, redactor: parts.redactor, surroundings, keepTexts: parts.keepTexts() }, adapter, id, evidence, fresh, over)
         digest = frozen.digest
         about.manifests[String(evidence.n)] = digest
         for (const problem of frozen.problems) saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, problem, null)

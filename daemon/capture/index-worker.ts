@@ -1,3 +1,4 @@
+import path from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Digest, errorCodes, type ManifestBody, RepriseError } from '../../contract/index.ts'
 import { openLog } from '../log.ts'
@@ -5,7 +6,7 @@ import { redactBody } from '../manifest/redact-body.ts'
 import { adapters } from '../runtimes/registry.ts'
 import type { Surroundings } from '../runtimes/adapter.ts'
 import { openKeys } from '../secrets/keys.ts'
-import { createRedactor } from '../secrets/redact.ts'
+import { createRedactor } from '../secrets/create-redactor.ts'
 import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
@@ -21,9 +22,9 @@ const tell = (message: WorkerReply): void => port.postMessage(message)
 const main = async (): Promise<void> => {
   const now = (): Date => new Date()
   const log = openLog(`${start.dataDir}/logs/worker.log`, now)
-  const keys = openKeys({ dir: start.dataDir, log })
-  const redactor = createRedactor(keys.hmac)
-  const store = await openStore({ dir: start.dataDir, key: keys, redactor, now, log })
+  const keys = await openKeys(path.join(start.dataDir, 'keys'))
+  const redactor = createRedactor(keys.hmacKey)
+  const store = await openStore({ dir: start.dataDir, key: keys, redactor, now, env: start.env, log: (message) => log('warn', 'store', { message: message.slice(0, 500) }) })
   const opened = openIndex(start.dataDir, now)
   const surroundings: Surroundings = { platform: process.platform, userHome: start.userHome, env: start.env, systemRoot: start.systemRoot, now }
   let keepTexts = start.keepTexts
@@ -46,6 +47,7 @@ const main = async (): Promise<void> => {
       importer = newImporter()
       return importer.sync(homes, watching)
     },
+    check: () => store.check(),
     keepTexts(keep) {
       keepTexts = keep
     },

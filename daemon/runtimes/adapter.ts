@@ -13,10 +13,19 @@ export interface RuntimeAdapter {
   describeHome(home: string, surroundings: Surroundings): HomeDescription
   /** Every session the home holds, one unit each, however many files it lies in. Unreadable folders are reported, not skipped. */
   listSessions(home: string, report: (problem: SessionProblem) => void): Iterable<SessionUnit>
+  /**
+   * Folders of the home that hold sessions of more than one directory, where the runtime names them by a lossy rule (B14): what the
+   * runtime keeps beside the sessions, such as memory, may be mixed.
+   */
+  findMixedFolders(
+    sessions: Iterable<{ readonly folder: string; readonly cwd: string | null }>,
+  ): ReadonlyMap<string, readonly string[]>
   /** The few directories whose changes matter, and how deep. */
   watchPlaces(home: string, surroundings: Surroundings): readonly WatchPlace[]
   /** A reader for one unit, from its first byte. Deterministic: the same bytes give the same rows. */
   openReader(unit: SessionUnit): SessionReader
+  /** What the records of one event say in full, secrets included: the caller covers them. */
+  describeEvent(unit: SessionUnit, event: EventPlace, lines: readonly RawLine[]): EventContent
   /** The configuration in force for a start in `cwd` now. */
   resolve(request: ResolveRequest): Resolution
   /**
@@ -201,6 +210,31 @@ export type EventChange = Partial<
   readonly addContentKey?: string
 }
 
+/** Which event is meant, when one record holds several. */
+export interface EventPlace {
+  readonly id: string
+  readonly kind: EventKind
+  readonly tool: string | null
+  readonly toolUseId: string | null
+}
+
+export interface EventContent {
+  readonly parts: readonly {
+    readonly role: 'prompt' | 'text' | 'thinking' | 'input' | 'output' | 'error' | 'context' | 'raw'
+    readonly label: string
+    readonly text: string
+    readonly format: 'markdown' | 'text' | 'json' | 'ansi'
+  }[]
+  readonly changes: readonly {
+    readonly path: string
+    readonly change: 'add' | 'change' | 'delete' | 'mode' | 'unknown'
+    readonly before: string | null
+    readonly after: string | null
+    /** Why a side is missing although it existed. */
+    readonly why: string | null
+  }[]
+}
+
 export interface SessionSummary {
   readonly session: string
   readonly versions: readonly string[]
@@ -229,6 +263,8 @@ export interface SessionSummary {
   readonly clockStepsBack: number
   readonly unknownRecords: Readonly<Record<string, number>>
   readonly otherSessionIds: readonly string[]
+  /** Requests to the model that the record itself shows as made by this session; null when its version records none. */
+  readonly requests: number | null
   /** What each stretch left behind about its configuration, for `inferManifest`. */
   readonly stretches: readonly StretchEvidence[]
 }
@@ -254,7 +290,7 @@ export interface ResolveRequest {
   readonly surroundings: Surroundings
   /** Version whose rules to apply; null: the newest verified. */
   readonly version: string | null
-  /** Keyed digest for values that must not be kept; without it they are only named. */
+  /** Keyed digest of a value that is a secret by nature (`Redactor.keyed`); without it such values appear as `hidden`. */
   readonly keyed?: (value: string) => string
 }
 

@@ -24,7 +24,8 @@ export type StartResult =
   | { readonly ok: false; readonly message: string }
 
 const startLimit = 20_000
-const stopLimit = 20_000
+/** A daemon that drains gives up by itself after 30 s. */
+const stopLimit = 35_000
 
 /** Makes sure that a daemon of this version serves the data directory: finds it, starts it, or replaces an older one. */
 export async function ensureDaemon(options: StartOptions): Promise<StartResult> {

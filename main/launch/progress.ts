@@ -10,6 +10,9 @@ export interface Terminal {
   readonly write: (text: string) => void
 }
 
+/** Nothing new for this long means that waiting on has no use; Health says what is wrong. */
+const patience = 15_000
+
 /**
  * Shows how far the history is read until that is done or the limit is over. Words become searchable later, which needs no waiting.
  * Returns the last status seen.
@@ -24,7 +27,8 @@ export async function followImport(
   let lastLine = began
   let drawn = false
   let status = await callDaemon(socket, 'status.get', {})
-  while (isReading(status) && now() - began < limit) {
+  let seen = { signs: signsOf(status), at: began }
+  while (isReading(status) && now() - began < limit && now() - seen.at < patience) {
     if (terminal.interactive) {
       terminal.write(`\r\u001b[2K${progressLine(status)}`)
       drawn = true
@@ -32,15 +36,23 @@ export async function followImport(
       terminal.write(`${progressLine(status)}\n`)
       lastLine = now()
     }
-    await sleep(200)
+    await sleep(100)
     status = await callDaemon(socket, 'status.get', {})
+    if (signsOf(status) !== seen.signs) seen = { signs: signsOf(status), at: now() }
   }
   if (drawn) terminal.write('\r\u001b[2K')
   return status
 }
 
-export function isReading({ daemon, progress }: Pick<Status, 'daemon' | 'progress'>): boolean {
-  return daemon.state === 'starting' || progress.some(({ phase }) => phase === 'discovering' || phase === 'reading')
+const signsOf = ({ progress, store }: Pick<Status, 'progress' | 'store'>) => JSON.stringify([progress, store])
+
+/** Reading has not ended while a phase of it is under way, or a home that can be read has not been read to its end once. */
+export function isReading({ daemon, homes, progress }: Pick<Status, 'daemon' | 'homes' | 'progress'>): boolean {
+  return (
+    daemon.state === 'starting' ||
+    progress.some(({ phase }) => phase === 'discovering' || phase === 'reading') ||
+    homes.some(({ state, last_read_at }) => state === 'ok' && last_read_at === null)
+  )
 }
 
 /** For example `reading [████████░░░░░░░░░░░░]  41 %  212 of 500 files, 98 sessions`. */

@@ -1,4 +1,4 @@
-import { type Session, shell, type WebContents } from 'electron'
+import { app, type Session, shell, type WebContents } from 'electron'
 import { isOurs, isSafeExternal } from './addresses.ts'
 
 /** Sent with every page; the daemon sends the same to a browser. CodeMirror injects its styles, hence `unsafe-inline` for those. */
@@ -22,6 +22,23 @@ export const pageHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
 }
 
+/**
+ * What a browser engine fetches on its own account: dictionaries, component updates, probes of the network. Must run before the app is
+ * ready. The window needs no name but `ui`, so every other one is answered with "not found" before a resolver is asked (seen in a
+ * trace of Electron 25: look-ups for the dictionary of the spell checker, although each page had it switched off).
+ */
+export function silenceEngine(): void {
+  for (const flag of [
+    'disable-background-networking',
+    'disable-component-update',
+    'disable-domain-reliability',
+    'no-pings',
+  ]) {
+    app.commandLine.appendSwitch(flag)
+  }
+  app.commandLine.appendSwitch('host-resolver-rules', 'MAP * ~NOTFOUND')
+}
+
 /** Keeps a page where it is: no other windows, no navigation away, no embedded views. Safe links open in the user's browser. */
 export function confineContents(contents: WebContents): void {
   contents.setWindowOpenHandler(({ url }) => {
@@ -41,6 +58,7 @@ export function confineContents(contents: WebContents): void {
 
 /** Nothing the page does reaches a network, and it gets no permission but writing to the clipboard after a click. */
 export function confineSession(session: Session): void {
+  session.setSpellCheckerEnabled(false)
   session.webRequest.onBeforeRequest((details, decide) => {
     decide({ cancel: !/^(app:\/\/ui\/|data:|blob:app:\/\/ui\/|devtools:)/.test(details.url) })
   })

@@ -60,7 +60,8 @@ async function untilFound(data: string, child: ChildProcess): Promise<DaemonReco
 async function untilIdle(call: TestDaemon['call']): Promise<Output<'status.get'>> {
   for (let waited = 0; waited < 30_000; waited += 100) {
     const status = await call('status.get', {})
-    if (status.daemon.state === 'ready' && status.progress.every(({ phase }) => phase === 'idle')) return status
+    const read = status.homes.every(({ state, last_read_at }) => state !== 'ok' || last_read_at !== null)
+    if (read && status.daemon.state === 'ready' && status.progress.every(({ phase }) => phase === 'idle')) return status
     await sleep(100)
   }
   throw new Error('the daemon was not idle within 30 s')

@@ -39,6 +39,7 @@ async function tryOpen(env: Record<string, string>, folder: string): Promise<Des
     cwd: folder,
     env,
     timeout: 10_000,
+    colorScheme: null, // the runner would otherwise pretend that the system is light
   })
   try {
     const page = await app.firstWindow({ timeout: 10_000 })

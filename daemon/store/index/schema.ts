@@ -51,6 +51,7 @@ create table runs (
   clock_back integer not null default 0,
   checkpoints integer not null default 0,
   rows integer not null default 0,
+  requests integer,
   record_types text not null default '{}',
   unknown_records text not null default '{}',
   other_sessions text not null default '[]',
@@ -64,7 +65,7 @@ create index runs_home on runs (home);
 
 create table files (
   key integer primary key,
-  run integer not null references runs (key),
+  run integer not null,
   path blob not null unique,
   rel text not null,
   dev integer not null, ino integer not null, size integer not null, mtime integer not null,

@@ -45,6 +45,24 @@ const status = (part: Partial<Status> = {}): Status => ({
   ...part,
 })
 
+const home = {
+  id: 'h',
+  runtime: 'claude-code',
+  path: '/h/.claude',
+  found_by: '',
+  version: null,
+  version_from: 'unknown',
+  state: 'ok',
+  reason: null,
+  watched: true,
+  watching: { watched: 1, wanted: 1, polling: false, why: null },
+  sessions: 2,
+  unreadable: 3,
+  bytes: 0,
+  retention: null,
+  last_read_at: null,
+} as const
+
 const made: string[] = []
 const folder = () => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'reprise-unit-'))
@@ -73,6 +91,11 @@ describe('the progress line', () => {
     expect(line).toContain('1 of 5 files, 2 sessions')
     expect(line).toContain(`[${'█'.repeat(6)}${'░'.repeat(14)}]`)
   })
+  it('goes on until every home that can be read was read once', () => {
+    expect(isReading(status({ homes: [home] }))).toBe(true)
+    expect(isReading(status({ homes: [{ ...home, last_read_at: '2026-11-30T00:00:00.000Z' }] }))).toBe(false)
+    expect(isReading(status({ homes: [{ ...home, state: 'unreadable' }] }))).toBe(false)
+  })
   it('is over when words are all that is left to index', () => {
     expect(isReading(status({ progress: [progress({ phase: 'indexing' })] }))).toBe(false)
     expect(isReading(status({ progress: [progress({ phase: 'idle' }), progress({ phase: 'discovering' })] }))).toBe(
@@ -93,23 +116,6 @@ describe('the summary', () => {
     expect(text).toContain('npm run demo')
   })
   it('does not call a runtime absent that is only not read yet', () => {
-    const home = {
-      id: 'h',
-      runtime: 'claude-code',
-      path: '/h/.claude',
-      found_by: '',
-      version: null,
-      version_from: 'unknown',
-      state: 'ok',
-      reason: null,
-      watched: true,
-      watching: { watched: 1, wanted: 1, polling: false, why: null },
-      sessions: 2,
-      unreadable: 3,
-      bytes: 0,
-      retention: null,
-      last_read_at: null,
-    } as const
     const text = summarise(
       status({
         homes: [home],

@@ -1,0 +1,90 @@
+// Brings the real agent programs that test/agents compares with into .cache/agents, as ordinary npm packages of a pinned version.
+// Nothing here runs install scripts. Safe to repeat: a program that is there in the right version is left alone.
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const checkout = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
+
+/** Each agent: its package, the version our tables are verified on, and how it names itself. */
+export const agents = {
+  'claude-code': { package: '@anthropic-ai/claude-code', version: '2.1.332', executable: /^claude(\.exe)?$/ },
+}
+
+/** Where the program of one agent lives; the test kit computes the same folder. */
+export const agentFolder = (name) => path.join(checkout, '.cache', 'agents', name)
+
+/** The native executable of the platform package (the wrapper's own file is only a stub of a few kilobytes). */
+export function findExecutable(name) {
+  const { package: pkg, version, executable } = agents[name]
+  const [owner, base] = pkg.split('/')
+  const scopeFolder = path.join(agentFolder(name), 'node_modules', owner)
+  if (!fs.existsSync(scopeFolder)) return null
+  for (const folder of fs.readdirSync(scopeFolder).sort()) {
+    if (!folder.startsWith(`${base}-`)) continue
+    const root = path.join(scopeFolder, folder)
+    if (readVersion(root) !== version) continue
+    const file = fs
+      .readdirSync(root, { recursive: true, withFileTypes: true })
+      .find((entry) => entry.isFile() && executable.test(entry.name))
+    if (!file) continue
+    const full = path.join(file.parentPath ?? file.path, file.name)
+    if (fs.statSync(full).size > 10_000_000) return full
+  }
+  return null
+}
+
+function readVersion(folder) {
+  try {
+    return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8')).version
+  } catch {
+    return null
+  }
+}
+
+function setUp(name) {
+  const { package: pkg, version } = agents[name]
+  const found = findExecutable(name)
+  if (found) return found
+  const prefix = agentFolder(name)
+  fs.mkdirSync(prefix, { recursive: true })
+  // A package.json of its own keeps npm from climbing into the checkout.
+  fs.writeFileSync(path.join(prefix, 'package.json'), '{ "private": true }\n')
+  execFileSync(
+    process.platform === 'win32' ? 'npm.cmd' : 'npm',
+    [
+      'install',
+      '--prefix',
+      prefix,
+      '--no-save',
+      '--ignore-scripts',
+      '--no-audit',
+      '--no-fund',
+      '--include=optional',
+      `${pkg}@${version}`,
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'], cwd: prefix },
+  )
+  const installed = findExecutable(name)
+  if (!installed)
+    throw new Error(`the package ${pkg}@${version} brought no executable for ${process.platform}-${process.arch}`)
+  fs.chmodSync(installed, 0o755)
+  return installed
+}
+
+if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.meta.url)) {
+  let failed = 0
+  for (const name of Object.keys(agents)) {
+    try {
+      const file = setUp(name)
+      const says = execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 60_000 }).trim()
+      console.log(`${name}: ${says}  ${path.relative(checkout, file)}`)
+    } catch (error) {
+      failed += 1
+      console.error(`\n*** ${name} could not be set up: ${error instanceof Error ? error.message : error}`)
+      console.error('*** Tests in test/agents will fail. To leave them out on purpose set REPRISE_WITHOUT_AGENTS=1.\n')
+    }
+  }
+  process.exitCode = failed > 0 ? 1 : 0
+}
