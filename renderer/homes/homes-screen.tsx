@@ -72,11 +72,11 @@ export default function HomesScreen() {
                     {looked.places.join(', ')}
                   </span>
                   <span className="shrink-0 text-text-2">
-                    {looked.found === 0
-                      ? words.welcome.notFound
-                      : looked.supported
-                        ? formatNumber(looked.found)
-                        : words.welcome.unsupported}
+                    {!looked.supported
+                      ? words.welcome.unsupported
+                      : looked.found === 0
+                        ? words.welcome.notFound
+                        : formatNumber(looked.found)}
                   </span>
                 </li>
               ))}

@@ -11,6 +11,7 @@ import { useRowHeight, useView } from '../shell/view-state.ts'
 import { words } from '../words/en.ts'
 import { ListFilter } from './list-filter.tsx'
 import { type SourceRow, sourceKey, sourceName, toSourceRows } from './source-tree.ts'
+import { whyEmpty } from './why-empty.ts'
 
 const w = words.manifest
 const grid = 'grid-cols-[1.25rem_minmax(0,1.7fr)_minmax(0,8rem)_minmax(0,1.3fr)_3.75rem_6rem_4.75rem_3.75rem]'
@@ -51,7 +52,7 @@ export function SourcesTab({ manifest, onSelect }: SourcesTabProps) {
     <div ref={ref} className="flex min-h-0 flex-1 flex-col">
       <ListFilter text={text} onText={setText} neverUsed={neverUsed} onNeverUsed={setNeverUsed} />
       {rows.length === 0 ? (
-        <Empty title={w.noSource} />
+        <Empty title={text === '' && !neverUsed ? w.noSources : w.noSource} hint={whyEmpty(manifest, 'instructions')} />
       ) : (
         width > 0 && (
           <VirtualGrid
@@ -153,6 +154,10 @@ export function Scan({ scan }: { readonly scan: ManifestSource['scan'] }) {
   )
 }
 
+/** Only a file has a size; when it was not seen it is unknown, not nothing. */
+const Size = ({ source }: { readonly source: ManifestSource }) =>
+  source.bytes !== null ? formatBytes(source.bytes) : source.path === null ? null : <Unknown />
+
 const Cut = ({ source }: { readonly source: ManifestSource }) =>
   source.truncated === null ? (
     <span className="text-text-3">{w.notCut}</span>
@@ -177,7 +182,9 @@ function WideRow({ entry: { source, depth } }: { readonly entry: SourceRow }) {
       <Cell className="truncate">
         <Loaded source={source} />
       </Cell>
-      <Cell className="truncate text-right tabular-nums">{source.bytes === null ? '' : formatBytes(source.bytes)}</Cell>
+      <Cell className="truncate text-right tabular-nums">
+        <Size source={source} />
+      </Cell>
       <Cell className="truncate">
         <Cut source={source} />
       </Cell>
@@ -205,7 +212,7 @@ function NarrowRow({ entry: { source, depth } }: { readonly entry: SourceRow }) 
           <PathText path={sourceName(source)} />
         </Cell>
         <Cell className="shrink-0 text-text-3 tabular-nums">
-          {source.bytes === null ? '' : formatBytes(source.bytes)}
+          <Size source={source} />
         </Cell>
       </div>
       <div className="flex items-center gap-3 pl-7 text-meta text-text-2">

@@ -10,6 +10,7 @@ import { useRowHeight, useView } from '../shell/view-state.ts'
 import { words } from '../words/en.ts'
 import { ListFilter } from './list-filter.tsx'
 import { SettingValue } from './setting-value.tsx'
+import { whyEmpty } from './why-empty.ts'
 
 const w = words.manifest
 const grid = 'grid-cols-[minmax(0,1.2fr)_minmax(0,1.4fr)_6rem_minmax(0,1.4fr)_5rem]'
@@ -51,7 +52,7 @@ export function ValuesTab({ manifest, onSelect }: ValuesTabProps) {
     <div ref={ref} className="flex min-h-0 flex-1 flex-col">
       <ListFilter text={text} onText={setText} />
       {entries.length === 0 ? (
-        <Empty title={w.noValue} />
+        <Empty title={text === '' ? w.noValues : w.noValue} hint={whyEmpty(manifest, 'settings')} />
       ) : (
         width > 0 && (
           <VirtualGrid
