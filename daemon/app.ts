@@ -26,7 +26,7 @@ import { openRevealLog } from './secrets/reveal-log.ts'
 import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
 import { createIndexReader, type IndexReader } from './store/index/reader.ts'
-import { openStore } from './store/open-store.ts'
+import { openStoreReader } from './store/open-store-reader.ts'
 import { createHomeWatches, type HomeWatches } from './watch/home-watches.ts'
 
 export interface App {
@@ -76,14 +76,11 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   const keys = await openKeys(path.join(paths.dir, 'keys'))
   for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
   const redactor = createRedactor(keys.hmacKey)
-  const store = await openStore({ dir: paths.dir, key: keys, redactor, now, log })
-  const document = await openDocument({ path: paths.settings, schema: settingsSchema, version: 1, defaults: defaultSettings, upgraders: [] })
+  const store = openStoreReader({ dir: paths.dir, key: keys, redactor, env, log: (message) => log('warn', 'store', { message: message.slice(0, 500) }) })
+  const document = await openDocument({ path: paths.settings, schema: settingsSchema, version: 1, defaults: defaultSettings, upgraders: {}, now, log: (message) => log('warn', 'settings', { message }) })
   const settings: Parts['settings'] = {
-    read: () => document.read(),
-    async write(change) {
-      await document.write({ ...document.read(), ...change })
-      return document.read()
-    },
+    read: () => document.data,
+    write: (change) => document.update((data) => ({ ...data, ...change })),
   }
 
   let watches: HomeWatches | null = null

@@ -8,7 +8,7 @@ import type { RuntimeAdapter, Surroundings } from './runtimes/adapter.ts'
 import type { Redactor } from './secrets/redactor.ts'
 import type { RevealLog } from './secrets/reveal-log.ts'
 import type { IndexReader } from './store/index/reader.ts'
-import type { Store } from './store/store.ts'
+import type { StoreReader } from './store/open-store-reader.ts'
 
 /** What the handlers of the endpoints stand on. */
 export interface Parts {
@@ -20,7 +20,7 @@ export interface Parts {
   readonly hub: PushHub
   readonly worker: IndexWorker
   /** Reading only: all writing is the worker's. */
-  readonly store: Store
+  readonly store: StoreReader
   readonly index: () => IndexReader
   readonly redactor: Redactor
   readonly reveals: RevealLog

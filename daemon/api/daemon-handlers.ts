@@ -57,7 +57,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
           polling: homes.reduce((sum, home) => sum + Math.max(0, home.watching.wanted - home.watching.watched), 0),
         },
         lag_ms: lagMs,
-        store: { bytes: parts.store.size().bytes, runs: Number(counts.runs), events: Number(counts.events), manifests: parts.store.manifests.count() },
+        store: { bytes: parts.store.size().bytes, runs: Number(counts.runs), events: Number(counts.events), manifests: Number((index.sql('select count(distinct manifest) as n from stretches where manifest is not null').get() as { n: number }).n) },
         gaps,
         gap_count: total,
         progress: [...progress],
@@ -98,7 +98,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
       return settings
     },
 
-    'store.check': () => parts.store.check(),
+    'store.check': () => parts.worker.call('check'),
     'store.reindex': async () => {
       const { sessions, events, seconds } = await acts.reindex()
       return { runs: sessions, events, seconds }

@@ -24,7 +24,7 @@ const main = async (): Promise<void> => {
   const log = openLog(`${start.dataDir}/logs/worker.log`, now)
   const keys = await openKeys(path.join(start.dataDir, 'keys'))
   const redactor = createRedactor(keys.hmacKey)
-  const store = await openStore({ dir: start.dataDir, key: keys, redactor, now, log })
+  const store = await openStore({ dir: start.dataDir, key: keys, redactor, now, env: start.env, log: (message) => log('warn', 'store', { message: message.slice(0, 500) }) })
   const opened = openIndex(start.dataDir, now)
   const surroundings: Surroundings = { platform: process.platform, userHome: start.userHome, env: start.env, systemRoot: start.systemRoot, now }
   let keepTexts = start.keepTexts
@@ -47,6 +47,7 @@ const main = async (): Promise<void> => {
       importer = newImporter()
       return importer.sync(homes, watching)
     },
+    check: () => store.check(),
     keepTexts(keep) {
       keepTexts = keep
     },

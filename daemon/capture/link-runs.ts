@@ -3,11 +3,11 @@ import { saveTotals } from './run-writer.ts'
 
 /**
  * Finds out which run was copied from which (B16). A fork repeats its parent's conversation, with the same row ids or with new ones, and
- * nothing in it need say so. Two runs of one home that share a beginning are parent and fork when
- *   – rows at the end of the shared beginning carry the same ids, or
- *   – the model's own ids of its replies are the same and both ran in the same directory (a model never gives an id twice, but a replay
- *     in another directory may be answered from the record), or
- *   – two or more replies are equal word for word, and one run has them all within two seconds: they were written, not lived.
+ * nothing in it need say so. Of two runs of one home that share a beginning, one is the fork of the other when
+ *   – rows of the shared beginning carry the same ids, or
+ *   – it did not ask the model for the shared replies itself, and either the model's own ids of them are the same in the same directory
+ *     (a model never gives an id twice), or two or more are equal word for word and were written in an instant or at the very same times.
+ * A run that asked for every reply itself lived through them, however alike: a replay answered from the record, or the same task again.
  * The answer depends on what is in the index only, never on the order in which files were read.
  */
 interface Shared {
@@ -23,9 +23,11 @@ interface RunFacts {
   readonly workspace: string | null
   readonly relation: string | null
   readonly sort_at: string
+  readonly requests: number | null
 }
 
-const BURST_MS = 2_000
+/** No model answers this fast: replies closer together than this were copied, not received. */
+const INSTANT_MS = 20
 
 export const linkRun = (db: Database, run: number): readonly number[] => {
   const sql = statements(db)
@@ -44,7 +46,7 @@ export const linkRun = (db: Database, run: number): readonly number[] => {
 }
 
 const facts = (sql: (text: string) => Statement, run: number): RunFacts | undefined =>
-  sql('select key, id, session, workspace, relation, sort_at from runs where key = ?').get(run) as RunFacts | undefined
+  sql('select key, id, session, workspace, relation, sort_at, requests from runs where key = ?').get(run) as RunFacts | undefined
 
 const candidates = (sql: (text: string) => Statement, run: number): number[] =>
   (
@@ -116,19 +118,21 @@ const sharedBeginning = (sql: (text: string) => Statement, self: RunFacts, them:
   if (!chain) return null
   const shared: Shared = { other: them.key, ...chain }
   const replies = sql(
-    `select count(*) as n, count(*) filter (where mine.message is not null and mine.message = theirs.message) as same
+    `select count(*) as n, count(*) filter (where mine.message is not null and mine.message = theirs.message) as same,
+       count(*) filter (where mine.at = theirs.at) as same_time
      from events mine join events theirs on theirs.chain = mine.chain and theirs.run = ?
      where mine.run = ? and mine.kind = 'model' and mine.seq <= ?`,
-  ).get(them.key, self.key, chain.seq) as { n: number; same: number }
-  if (replies.n === 0) return null
+  ).get(them.key, self.key, chain.seq) as { n: number; same: number; same_time: number }
+  const all = sql("select count(*) as n from events where run = ? and kind = 'model' and lane = 0").get(self.key) as { n: number }
+  if (replies.n === 0 || (self.requests !== null && self.requests >= all.n)) return null
   if (replies.same === replies.n && self.workspace !== null && self.workspace === them.workspace) return { shared, byRows: false }
-  if (replies.n >= 2 && (isBurst(sql, self.key, chain.seq) || isBurst(sql, them.key, chain.other_seq))) return { shared, byRows: false }
+  if (replies.n >= 2 && (replies.same_time === replies.n || isInstant(sql, self.key, chain.seq, replies.n))) return { shared, byRows: false }
   return null
 }
 
-const isBurst = (sql: (text: string) => Statement, run: number, seq: number): boolean => {
+const isInstant = (sql: (text: string) => Statement, run: number, seq: number, replies: number): boolean => {
   const span = sql('select min(at) as first, max(at) as last from events where run = ? and seq <= ? and chain is not null').get(run, seq) as { first: string | null; last: string | null }
-  return span.first !== null && span.last !== null && Date.parse(span.last) - Date.parse(span.first) <= BURST_MS
+  return span.first !== null && span.last !== null && Date.parse(span.last) - Date.parse(span.first) <= INSTANT_MS * replies
 }
 
 /** Of two runs with a shared beginning, which is the original. Antisymmetric, so that no two runs are each other's parent. */

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { asDigest, type RunId } from '../../contract/index.ts'
 import type { RawLine } from '../runtimes/adapter.ts'
 import type { IndexReader } from '../store/index/reader.ts'
-import type { Store } from '../store/store.ts'
+import type { StoreReader } from '../store/open-store-reader.ts'
 import { readOneLine } from './line-reader.ts'
 import { comparePrefix } from './prefix.ts'
 
@@ -28,7 +28,7 @@ interface FileRow {
 const placesSchema = z.array(z.tuple([z.number(), z.number(), z.number()]))
 
 /** The records an event was made of, from the agent's file while it is what was read, else from the archive. */
-export const readEventLines = async (index: IndexReader, store: Store, run: { readonly key: number; readonly id: string }, seq: number): Promise<EventLines | null> => {
+export const readEventLines = async (index: IndexReader, store: StoreReader, run: { readonly key: number; readonly id: string }, seq: number): Promise<EventLines | null> => {
   const event = index.sql('select line, byte, bytes, more, generation from events where run = ? and seq = ?').get(run.key, seq) as
     | { line: number; byte: number; bytes: number; more: string | null; generation: number }
     | undefined

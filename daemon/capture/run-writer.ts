@@ -141,11 +141,12 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
       const prompt = summary.agentTitle ?? summary.firstPrompt
       const title = prompt === null ? (summary.checkpoints > 0 && !summary.conversation ? `no conversation, ${summary.checkpoints} checkpoints` : '') : clean(prompt, TITLE)
       sql(
-        `update runs set title = ?, title_from = ?, runtime_version = ?, versions = ?, workspace = ?, workspaces = ?, models = ?,
+        `update runs set session = case when relation = 'subagent' then session else ? end, title = ?, title_from = ?, runtime_version = ?, versions = ?, workspace = ?, workspaces = ?, models = ?,
            started_at = ?, ended_at = ?, sort_at = ?, status = ?, lower_bound = ?, broken_links = ?, roots = ?, clock_back = ?, checkpoints = ?, rows = ?,
-           record_types = ?, unknown_records = ?, other_sessions = ?
+           record_types = ?, unknown_records = ?, other_sessions = ?, requests = ?
          where key = ?`,
       ).run(
+        summary.session,
         title,
         summary.agentTitle !== null ? 'agent' : summary.firstPrompt !== null ? 'prompt' : 'none',
         summary.versions.at(-1) ?? null,
@@ -166,6 +167,7 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
         JSON.stringify(summary.recordTypes),
         JSON.stringify(summary.unknownRecords),
         JSON.stringify(summary.otherSessionIds),
+        summary.requests,
         run,
       )
     },

@@ -1,4 +1,5 @@
 import type { ErrorBody, Manifest, ManifestBody } from '../../contract/index.ts'
+import type { CheckResult } from '../store/store.ts'
 import type { HomeRef, ImportNews, SyncTotals } from './importer.ts'
 
 /** What the main thread can ask of the index worker, the only writer of index and store. */
@@ -7,6 +8,7 @@ export interface WorkerCalls {
   hint(paths: readonly string[], homes: readonly HomeRef[]): void
   freeze(body: ManifestBody, texts: readonly { readonly digest: string; readonly text: string }[]): Promise<Manifest>
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
+  check(): Promise<CheckResult>
   keepTexts(keep: boolean): void
   stop(): Promise<void>
 }

@@ -256,6 +256,8 @@ export interface SessionSummary {
   readonly clockStepsBack: number
   readonly unknownRecords: Readonly<Record<string, number>>
   readonly otherSessionIds: readonly string[]
+  /** Requests to the model that the record itself shows as made by this session; null when its version records none. */
+  readonly requests: number | null
   /** What each stretch left behind about its configuration, for `inferManifest`. */
   readonly stretches: readonly StretchEvidence[]
 }

@@ -15,6 +15,11 @@ export interface Redactor {
     readonly text: string
     readonly findings: readonly (Finding & { readonly placeholder: string })[]
   }
+  /**
+   * The same for bytes of any encoding: bytes outside the findings are kept as they are, and without a finding the very array is given
+   * back. `open` says that the text goes on elsewhere: a key that begins at its very end is covered too.
+   */
+  redactBytes(bytes: Uint8Array, open?: boolean): { readonly bytes: Uint8Array; readonly findings: number }
   /** Keyed digest of a value that must never be stored, `hmac:<16 hex>`. */
   keyed(value: string | Uint8Array): string
 }

@@ -12,6 +12,8 @@ export interface Store {
   /** Bytes on disk, objects, packs. Cheap enough for a status line. */
   size(): { readonly bytes: number; readonly objects: number }
   check(): Promise<CheckResult>
+  /** Rolls small packs together and packs refs. Runs by itself after many writes; reads and writes go on meanwhile. */
+  maintain(): Promise<void>
   close(): Promise<void>
 }
 
@@ -63,13 +65,28 @@ export interface ArchivedFile {
 export interface SessionArchive {
   /** What is kept of a run so far; empty when nothing is. */
   state(run: RunId): Promise<readonly ArchivedFile[]>
-  /** Appends slices; durable when it resolves. `about` is stored as `run.json`, small. */
-  /** With no slices only `about` is renewed. */
-  append(run: RunId, about: Readonly<Record<string, unknown>>, slices: readonly ArchiveSlice[], newGeneration: boolean): Promise<void>
+  /** Appends slices; durable when it resolves. `about` is stored as `run.json`, small; with no slices only it is renewed. */
+  append(
+    run: RunId,
+    about: Readonly<Record<string, unknown>>,
+    slices: readonly ArchiveSlice[],
+    newGeneration: boolean,
+  ): Promise<void>
   /** Every run the archive knows, with its `run.json`. */
   list(): AsyncIterable<{ readonly run: RunId; readonly about: Readonly<Record<string, unknown>> }>
   /** The `run.json` of a run; null when nothing is kept of it. */
   about(run: RunId): Promise<Readonly<Record<string, unknown>> | null>
-  /** The redacted lines of one generation (the longest when left out), in order, with their original places. */
-  read(run: RunId, file: string, generation?: number): AsyncIterable<{ readonly line: number; readonly byte: number; readonly bytes: number; readonly text: Uint8Array }>
+  /** The redacted lines of the longest generation (or of the one named), in order, with their original places. */
+  read(run: RunId, file: string, generation?: number): AsyncIterable<ArchivedLine>
+  /** Every generation known of a file, oldest first (B12). */
+  generations(run: RunId, file: string): Promise<readonly ArchivedFile[]>
+}
+
+export interface ArchivedLine {
+  readonly line: number
+  /** Place and length in the original file, the line end included. */
+  readonly byte: number
+  readonly bytes: number
+  /** Redacted, with its line end. A view into a larger buffer: copy it to keep it. */
+  readonly text: Uint8Array
 }

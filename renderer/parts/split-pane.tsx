@@ -12,17 +12,20 @@ interface SplitPaneProps {
   readonly title: string
   /** Nothing to inspect: a sheet below stays closed, a pane beside says so. */
   readonly empty?: boolean
+  /** A sheet below opens only when it is asked for. */
+  readonly sheetClosed?: boolean
 }
 
 /**
  * Main and inspector: beside each other from 900 px, a sheet below in narrower panes. The inspector is never a place of its own;
  * Mod+I hides it.
  */
-export function SplitPane({ main, inspector, title, empty = false }: SplitPaneProps) {
+export function SplitPane({ main, inspector, title, empty = false, sheetClosed = false }: SplitPaneProps) {
   const open = useView((view) => view.inspector)
   const toggle = useView((view) => view.toggleInspector)
   const { ref, width } = useSize<HTMLDivElement>()
   const beside = width >= 900
+  const sheet = useView((view) => view.sheet)
   const pane = (
     <section aria-label={title} data-region="inspector" className="flex h-full min-h-0 flex-col bg-surface">
       <header className="flex h-9 shrink-0 items-center border-b border-line pr-1 pl-3">
@@ -36,7 +39,7 @@ export function SplitPane({ main, inspector, title, empty = false }: SplitPanePr
   )
   return (
     <div ref={ref} className="flex min-h-0 min-w-0 flex-1">
-      {width === 0 ? null : !open || (empty && !beside) ? (
+      {width === 0 ? null : (beside ? !open : empty || !(sheetClosed ? sheet : open)) ? (
         <div className="flex min-h-0 min-w-0 flex-1 flex-col">{main}</div>
       ) : (
         <Group

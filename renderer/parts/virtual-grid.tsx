@@ -115,8 +115,8 @@ export function VirtualGrid(props: VirtualGridProps) {
     if (follow === null || followed.current === follow) return
     const index = findRow(count, row, follow)
     if (index < 0) return
+    virtualizer.scrollToIndex(index, { align: followed.current === null ? 'center' : 'auto' })
     followed.current = follow
-    virtualizer.scrollToIndex(index, { align: 'auto' })
   }, [follow, count, row, virtualizer])
 
   const go = (index: number, step: number) => {

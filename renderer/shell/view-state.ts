@@ -7,6 +7,8 @@ interface View {
   readonly density: Settings['density']
   readonly singleKeys: boolean
   readonly inspector: boolean
+  /** The inspector of a narrow pane, a sheet over its content: closed until it is asked for. */
+  readonly sheet: boolean
   readonly heatAsTable: boolean
   apply(settings: Pick<Settings, 'theme' | 'density' | 'single_key_shortcuts'>): void
   setTheme(theme: Settings['theme']): void
@@ -32,6 +34,7 @@ export const useView = create<View>((set) => ({
   density: 'compact',
   singleKeys: true,
   inspector: true,
+  sheet: false,
   heatAsTable: false,
   apply: (settings) => {
     set({ theme: settings.theme, density: settings.density, singleKeys: settings.single_key_shortcuts })
@@ -41,7 +44,7 @@ export const useView = create<View>((set) => ({
     set({ theme })
     rememberTheme(theme)
   },
-  toggleInspector: (open) => set((now) => ({ inspector: open ?? !now.inspector })),
+  toggleInspector: (open) => set((now) => ({ inspector: open ?? !now.inspector, sheet: open ?? !now.sheet })),
   setHeatAsTable: (on) => set({ heatAsTable: on }),
 }))
 

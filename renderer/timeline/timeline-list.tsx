@@ -170,12 +170,15 @@ export function TimelineList(props: TimelineListProps) {
               >
                 <span style={{ width: gutterWidth(columns) }} />
                 <span className={cx('grid flex-1 gap-x-2.5', rowColumns)}>
-                  {w.columns.slice(1).map((column, index) => (
-                    // biome-ignore lint/suspicious/noArrayIndexKey: a fixed list of columns
+                  {Object.entries(w.columns).map(([name, column]) => (
                     <span
-                      key={index}
+                      key={name}
                       className={
-                        index === 6 || index === 7 ? 'text-right' : index === 9 ? 'hidden @min-[1000px]:block' : ''
+                        name === 'calls' || name === 'tokens'
+                          ? 'text-right'
+                          : name === 'id'
+                            ? 'hidden @min-[1000px]:block'
+                            : ''
                       }
                     >
                       {column}

@@ -30,6 +30,7 @@ const readers: Readonly<Record<string, Read>> = {
     context(reader, `tools allowed by a command: ${names(attachment.allowedTools)}`),
   auto_mode: (reader) => context(reader, 'auto mode'),
   context_sections: (reader) => context(reader, 'context sections'),
+  queued_command: readQueued,
   edited_text_file: (reader, attachment) =>
     context(reader, `changed by someone else: ${asText(attachment.filename) ?? ''}`),
 }
@@ -44,8 +45,14 @@ export function readAttachment(reader: ClaudeReader, row: Row): void {
   else if (Object.hasOwn(readers, type)) readers[type]?.(reader, attachment, row)
   else {
     reader.unknown(reader.place.line, `attachment/${type}`)
-    reader.emit({ kind: 'context', summary: summaryOf(`${type}: ${plainText(attachment.content)}`) })
+    context(reader, `${type}: ${subjectOf(attachment)}`)
   }
+}
+
+/** What an attachment of an unknown type is about, as far as its usual fields say. */
+function subjectOf(attachment: Row): string {
+  const { filename, displayPath, path, content } = attachment
+  return asName(filename) ?? asName(displayPath) ?? asName(path) ?? plainText(content)
 }
 
 function context(reader: ClaudeReader, summary: string): void {
@@ -54,6 +61,19 @@ function context(reader: ClaudeReader, summary: string): void {
 
 function names(value: unknown): string {
   return asNames(value).join(', ')
+}
+
+/** A prompt that was typed while the agent was at work; other queued commands come from the program. */
+function readQueued(reader: ClaudeReader, attachment: Row): void {
+  const text = plainText(attachment.prompt)
+  const mode = asText(attachment.commandMode)
+  const typed = (mode === null || mode === 'prompt') && asRow(attachment.origin)?.kind !== 'task-notification'
+  const seq = reader.emit({
+    kind: typed ? 'prompt' : 'context',
+    summary: summaryOf(text),
+    contentKey: typed ? reader.key('said', text) : null,
+  })
+  reader.words(seq, typed ? 'prompt' : 'context', text)
 }
 
 /** One event for each file that entered the context at start or after a compaction (R92). */

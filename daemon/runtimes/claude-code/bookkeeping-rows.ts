@@ -79,8 +79,7 @@ function readDelta(reader: ClaudeReader, row: Row): void {
 function readRequest(reader: ClaudeReader, row: Row): void {
   const id = asName(row.id)
   if (id !== null) reader.replies.addRequest(id, reader.place.line)
-  const byAgent = asText(row.querySource)?.startsWith('agent:') === true
-  if (byAgent !== (reader.unit.relation === 'subagent')) return
+  if (!isOwnRequest(asText(row.querySource) ?? '', reader.unit.relation === 'subagent')) return
   reader.stretches.request(asName(row.base) !== null, reader.nextSeq, reader.sink)
   const params = asRow(row.params)
   const model = asName(params?.model)
@@ -90,6 +89,11 @@ function readRequest(reader: ClaudeReader, row: Row): void {
     if (model !== null) evidence.set('requested_model', model)
     if (known !== undefined) evidence.set('shape', known)
   }
+}
+
+/** Requests of the conversation itself (`sdk`, `repl_main_thread…`, `agent:…` in 2.1.332); others do not stand on each other. */
+function isOwnRequest(source: string, subagent: boolean): boolean {
+  return subagent ? source.startsWith('agent:') : source === 'sdk' || source.startsWith('repl_main_thread')
 }
 
 /** Full tool definitions, written once per change: the schemas that were really sent (R92). */

@@ -3,7 +3,7 @@ import { asRow, asText } from './fields.ts'
 
 /**
  * A digest of what was said or done, without ids, times, session and working directory: a copied row has the key of its original even
- * when a fork rewrote every id and time (B16), and a replay in another directory has the keys of its recording.
+ * when a fork rewrote every id and time (B16), and work done again in another directory has the same keys.
  */
 export function contentKey(kind: string, parts: readonly unknown[], cwd: string | null): string {
   const hash = createHash('sha256')

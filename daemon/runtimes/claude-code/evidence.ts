@@ -62,7 +62,7 @@ type Key = Exclude<keyof ClaudeRecord, 'carried'>
 /** What one stretch leaves behind about its configuration. The first value of a stretch stands; later ones are events, not configuration. */
 export class Evidence {
   readonly n: number
-  readonly startedAt: string | null
+  startedAt: string | null
   readonly #record: ClaudeRecord
   readonly #carried: Set<string>
   readonly #usedTools: Set<string>

@@ -94,4 +94,11 @@ export const sessionFacts: readonly Fact[] = [
   verified('denials', 'A refused call carries permissionDecision reject and toolDenialKind.'),
 ]
 
-export const facts: readonly Fact[] = sessionFacts
+const queued: Fact = {
+  area: 'rows',
+  fact: 'A prompt typed while the agent works is taken from an attachment of type queued_command; not seen in a recording of ours.',
+  status: 'unknown',
+  versions: [],
+}
+
+export const facts: readonly Fact[] = [...sessionFacts, queued]

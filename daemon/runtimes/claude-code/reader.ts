@@ -152,6 +152,7 @@ export class ClaudeReader implements SessionReader {
       clockStepsBack: tally.clockStepsBack,
       unknownRecords: tally.unknown.counts(),
       otherSessionIds: unit.relation === null ? tally.sessions.list().filter((id) => id !== session) : [],
+      requests: tally.types.counts()['api-request'] ?? null,
       stretches: this.stretches.toEvidence(unit.home, unit.session),
     }
   }

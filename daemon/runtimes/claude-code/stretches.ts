@@ -23,6 +23,8 @@ interface Candidate {
  */
 export class Stretches {
   readonly #evidence: Evidence[] = []
+  /** State of the program may stand before the first row of the conversation; it belongs to the first start. */
+  readonly #early = new Evidence(1, null)
   #ended = false
   #requests = 0
   #replies = 0
@@ -35,7 +37,7 @@ export class Stretches {
   }
 
   get current(): Evidence {
-    return this.#evidence.at(-1) ?? this.#begin('start', null, 1, null)
+    return this.#evidence.at(-1) ?? this.#early
   }
 
   /** Every evidence that configuration seen now may belong to. */
@@ -48,7 +50,7 @@ export class Stretches {
 
   /** A row of the conversation, or the queueing of a prompt, is about to be read. */
   enter(row: { at: string | null; version: string | null; nextSeq: number }, sink: RowSink): void {
-    if (this.#evidence.length === 0) this.#begin('start', row.at, row.nextSeq, sink)
+    if (this.#evidence.length === 0) this.#begin('start', row.at, 1, sink, this.#early)
     else if (this.#ended) this.#begin(this.#copied ? 'fork' : 'resume', row.at, row.nextSeq, sink)
     else if (row.version !== null && this.current.version !== null && row.version !== this.current.version) {
       this.#begin('resume', row.at, row.nextSeq, sink)
@@ -94,14 +96,9 @@ export class Stretches {
     return this.#evidence.map((evidence) => evidence.toStretch(home, session))
   }
 
-  #begin(
-    cause: Cause,
-    at: string | null,
-    firstSeq: number,
-    sink: RowSink | null,
-    ready: Evidence | null = null,
-  ): Evidence {
+  #begin(cause: Cause, at: string | null, firstSeq: number, sink: RowSink, ready: Evidence | null = null): Evidence {
     const evidence = ready ?? new Evidence(this.#evidence.length + 1, at, this.#evidence.at(-1) ?? null)
+    evidence.startedAt = at
     this.#evidence.push(evidence)
     this.#ended = false
     this.#requests = 0
@@ -110,7 +107,7 @@ export class Stretches {
     this.#copied = false
     this.#candidate = null
     if (cause === 'fork') this.forkedAt = at
-    sink?.stretch({ n: evidence.n, startedAt: at, cause, firstSeq })
+    sink.stretch({ n: evidence.n, startedAt: at, cause, firstSeq })
     return evidence
   }
 

@@ -51,6 +51,7 @@ create table runs (
   clock_back integer not null default 0,
   checkpoints integer not null default 0,
   rows integer not null default 0,
+  requests integer,
   record_types text not null default '{}',
   unknown_records text not null default '{}',
   other_sessions text not null default '[]',

@@ -63,15 +63,16 @@ describe('scanChanges', () => {
   })
 
   it('tells growth, a new file, a rewrite in place and a file replaced by rename', async () => {
-    const before = await scan(none)
     const grown = join(projects, 'a', 's1.jsonl')
     const replaced = join(projects, 'b', 's2.jsonl')
+    const whole = new Date('2026-01-01T00:00:00Z')
+    utimesSync(replaced, whole, whole)
+    const before = await scan(none)
     appendFileSync(grown, 'more\n')
     writeFileSync(join(projects, 'a', 's3.jsonl'), 'new\n')
-    const old = statSync(replaced)
     writeFileSync(join(projects, 'tmp'), 'TWO\n')
     renameSync(join(projects, 'tmp'), replaced)
-    utimesSync(replaced, old.atime, old.mtime) // same size, same time to the second: only the inode tells
+    utimesSync(replaced, whole, whole) // same size, same time: only the inode tells
     const after = await scan(before.files)
     expect(after.added).toEqual([join(projects, 'a', 's3.jsonl')])
     expect([...after.changed].sort()).toEqual([grown, replaced].sort())
@@ -151,10 +152,11 @@ describe('scanChanges', () => {
     let after = await scan(known.files, { folders })
     expect([after.added, after.changed]).toEqual([[join(projects, 'b', 's4.jsonl')], [join(projects, 'a', 's1.jsonl')]])
     // Twice within one tick of a coarse clock: the folder's time does not move.
-    known = after
-    const same = statSync(join(projects, 'b'))
+    const tick = new Date(Math.floor(Date.now() / 1_000) * 1_000)
+    utimesSync(join(projects, 'b'), tick, tick)
+    known = await scan(after.files, { folders })
     writeFileSync(join(projects, 'b', 's5.jsonl'), 'new\n')
-    utimesSync(join(projects, 'b'), same.atime, same.mtime)
+    utimesSync(join(projects, 'b'), tick, tick)
     after = await scan(known.files, { folders })
     expect(after.added).toEqual([join(projects, 'b', 's5.jsonl')])
   })

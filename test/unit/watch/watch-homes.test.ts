@@ -12,6 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { WatchPlace } from '../../../daemon/runtimes/adapter.ts'
+import { watchTree } from '../../../daemon/watch/file-watches.ts'
+import { watchFolder } from '../../../daemon/watch/folder-watches.ts'
 import {
   type HomeWatch,
   type WatchHint,
@@ -126,6 +128,26 @@ describe('watchHomes', () => {
     await hinted(join(folder, 'agent-1.jsonl'), 'sessions')
   })
 
+  it('finds what was put into a new folder just before its watch stood', async () => {
+    const raced = join(projects, 'raced')
+    watch = watchHomes({
+      places: places(),
+      budget: 200,
+      pollSeconds: 3_600,
+      onHint: (hint) => hints.push(hint),
+      factory: {
+        tree: watchTree,
+        folder: (path, onEvent, onError) => {
+          if (path === raced) writeFileSync(join(raced, 'early.jsonl'), '{}\n')
+          return watchFolder(path, onEvent, onError)
+        },
+      },
+    })
+    await watch.ready
+    mkdirSync(raced)
+    await hinted(join(raced, 'early.jsonl'), 'sessions')
+  })
+
   it('hints at configuration: changed, added, removed, replaced by rename', async () => {
     await start()
     writeFileSync(join(home, 'CLAUDE.md'), 'be kinder\n')
@@ -152,6 +174,7 @@ describe('watchHomes', () => {
     const state = join(root, '.claude.json')
     unlinkSync(state)
     await hinted(state, 'configuration')
+    await sleep(120)
     hints = []
     writeFileSync(state, '{"back":1}')
     await hinted(state, 'configuration')

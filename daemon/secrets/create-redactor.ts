@@ -1,0 +1,55 @@
+import { createHmac } from 'node:crypto'
+import { findSecrets } from './find-secrets.ts'
+import type { Finding, Redactor } from './redactor.ts'
+
+/** A redactor whose placeholders are made with `hmacKey`. Holds no state; may be made in any thread. */
+export function createRedactor(hmacKey: Uint8Array): Redactor {
+  const hmac = (value: string | Uint8Array) => createHmac('sha256', hmacKey).update(value).digest('hex')
+  /** Over what makes the secret itself: a key block is the same one whether its line ends are escaped or not. */
+  const placeholderOf = (family: string, secret: string) => {
+    const value = family === 'private-key' ? secret.replace(/\\+[nrt]|\s/g, '') : secret
+    return `‹secret:${family}:${hmac(Buffer.from(value, 'latin1')).slice(0, 8)}›`
+  }
+  /** A secret over several lines becomes a placeholder on each, so that no line is lost and none is joined. */
+  const cover = (secret: string, placeholder: string) =>
+    secret.includes('\n') ? secret.replace(/[^\r\n]+/g, placeholder) : placeholder
+
+  return {
+    find: (text) => findSecrets(text),
+
+    redact(text) {
+      const found = findSecrets(text)
+      if (found.length === 0) return { text, findings: [] }
+      const findings: (Finding & { readonly placeholder: string })[] = []
+      let out = ''
+      let at = 0
+      for (const finding of found) {
+        const secret = text.slice(finding.start, finding.end)
+        const placeholder = placeholderOf(finding.family, secret)
+        findings.push({ ...finding, placeholder })
+        out += text.slice(at, finding.start) + cover(secret, placeholder)
+        at = finding.end
+      }
+      return { text: out + text.slice(at), findings }
+    },
+
+    redactBytes(bytes, open = false) {
+      // latin1 maps each byte to one character: offsets are byte offsets, and every key is ASCII.
+      const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+      const text = buffer.toString('latin1')
+      const found = findSecrets(text, open)
+      if (found.length === 0) return { bytes, findings: 0 }
+      const pieces: Uint8Array[] = []
+      let at = 0
+      for (const { start, end, family } of found) {
+        const secret = text.slice(start, end)
+        pieces.push(buffer.subarray(at, start), Buffer.from(cover(secret, placeholderOf(family, secret)), 'utf8'))
+        at = end
+      }
+      pieces.push(buffer.subarray(at))
+      return { bytes: Buffer.concat(pieces), findings: found.length }
+    },
+
+    keyed: (value) => `hmac:${hmac(value).slice(0, 16)}`,
+  }
+}

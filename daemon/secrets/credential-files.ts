@@ -1,0 +1,65 @@
+/**
+ * Files that are credentials as a whole: never copied, only a keyed digest is kept ("not restorable, by design", architecture §5).
+ * Names of the agents' own stores are those of their pages in the runtime notes; the rest are the usual ones of other programs an
+ * agent can reach.
+ */
+const NAMES = new Set([
+  '.credentials.json', // Claude Code
+  'auth.json', // Codex, OpenCode
+  'credentials.json', // OpenClaw, Google
+  'auth-profiles.json', // OpenClaw
+  'auth-state.json',
+  'oauth.json',
+  'oauth_creds.json', // Gemini
+  'mcp-oauth-tokens.json',
+  'google_accounts.json',
+  'application_default_credentials.json',
+  'credentials',
+  'credentials.db',
+  'access_tokens.db',
+  'msal_token_cache.json',
+  'hosts.yml', // gh
+  'oauth2_token.json',
+  'token.json',
+  'tokens.json',
+  '.netrc',
+  '_netrc',
+  '.pgpass',
+  '.git-credentials',
+  '.htpasswd',
+  'secrets.json',
+  'secrets.yaml',
+  'secrets.yml',
+  'secrets.toml',
+  'master.key',
+  'login data',
+  'cookies',
+  'cookies.sqlite',
+  'key4.db',
+  'logins.json',
+])
+const ENDINGS = /\.(?:key|pem|p12|pfx|p8|jks|keystore|kdbx|ppk|asc|gpg|age|ovpn|credentials|token|secret)$/i
+const SSH_KEY = /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:\.bak)?$/
+const FOLDERS = new Set([
+  '.ssh',
+  '.gnupg',
+  'credentials',
+  'secrets',
+  '.aws',
+  'mcp-auth',
+  'mcp-oauth',
+  'oauth',
+  'identity',
+  'keyrings',
+])
+const PUBLIC = /\.pub$|\.(?:md|txt|example|sample|template)$/i
+
+/** Whether the file at `path` (any separators, absolute or relative) is a credential as a whole. `.env` files are not: they are covered line by line. */
+export function isCredentialFile(path: string): boolean {
+  const parts = path.split(/[\\/]+/)
+  const name = (parts.pop() ?? '').toLowerCase()
+  if (PUBLIC.test(name)) return false
+  if (NAMES.has(name) || ENDINGS.test(name) || SSH_KEY.test(name)) return true
+  const folder = (parts.pop() ?? '').toLowerCase()
+  return FOLDERS.has(folder) && !['config', 'known_hosts', 'authorized_keys'].includes(name)
+}

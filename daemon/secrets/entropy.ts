@@ -1,0 +1,12 @@
+/** Shannon entropy of a text in bits per character. Random base64 of 40 characters has about 4.7, English words about 3.5. */
+export function entropyOf(text: string): number {
+  const counts = new Map<string, number>()
+  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits
+}
+
+/** How many of lower case, upper case, digits and other signs a text uses. */
+export const classesOf = (text: string): number =>
+  [/[a-z]/, /[A-Z]/, /[0-9]/, /[^A-Za-z0-9]/].filter((pattern) => pattern.test(text)).length

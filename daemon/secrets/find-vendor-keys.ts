@@ -1,0 +1,88 @@
+import { entropyOf } from './entropy.ts'
+import type { Finding } from './redactor.ts'
+import { escapeRegExp, type VendorRule, vendorRules } from './vendor-rules.ts'
+
+interface CompiledRule extends VendorRule {
+  readonly anchor: string
+  readonly pattern: RegExp
+}
+
+// Rules by the first three characters of their anchors. Longer anchors come first: `sk-ant-` before `sk-`.
+const rulesByStart = new Map<number, CompiledRule[]>()
+const starts = new Uint8Array(65536)
+const entries = vendorRules.flatMap((rule) => rule.anchors.map((anchor) => ({ rule, anchor })))
+for (const { rule, anchor } of entries.sort((a, b) => b.anchor.length - a.anchor.length)) {
+  const pair = anchor.charCodeAt(0) | (anchor.charCodeAt(1) << 8)
+  const start = pair | (anchor.charCodeAt(2) << 16)
+  starts[pair] = 1
+  const compiled = { ...rule, anchor, pattern: new RegExp(escapeRegExp(anchor) + rule.rest, 'y') }
+  rulesByStart.set(start, [...(rulesByStart.get(start) ?? []), compiled])
+}
+
+const isAlphanumeric = (code: number) =>
+  (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
+
+/** Whether a key may begin at `at`: not inside a word. The letter of an escape (`\n`, `\u003d`) in JSON text is no part of a word. */
+export function isBoundary(text: string, at: number): boolean {
+  if (at === 0 || !isAlphanumeric(text.charCodeAt(at - 1))) return true
+  if (at >= 2 && text.charCodeAt(at - 2) === 0x5c && 'nrtbf'.includes(text.charAt(at - 1))) return true
+  return at >= 6 && text.charCodeAt(at - 6) === 0x5c && /^u[0-9a-fA-F]{4}$/.test(text.slice(at - 5, at))
+}
+
+/**
+ * One pass with a table of character pairs: three times as fast as one regular expression of all anchors, which matters because every
+ * byte of every session goes through here.
+ */
+export function findVendorKeys(text: string): Finding[] {
+  const findings: Finding[] = []
+  const last = text.length - 2
+  let previous = last > 0 ? text.charCodeAt(0) & 0xff : 0
+  for (let at = 0; at < last; at += 1) {
+    const next = text.charCodeAt(at + 1) & 0xff
+    const pair = previous | (next << 8)
+    previous = next
+    if (starts[pair] === 0) continue
+    const rules = rulesByStart.get(pair | (text.charCodeAt(at + 2) << 16))
+    if (rules === undefined) continue
+    const finding = matchAt(text, at, rules)
+    if (finding === null) continue
+    findings.push(finding)
+    if (finding.family === 'aws-key-id') findings.push(...secretsBeside(text, finding))
+    at = finding.end - 1
+    previous = text.charCodeAt(at + 1) & 0xff
+  }
+  return findings
+}
+
+function matchAt(text: string, at: number, rules: readonly CompiledRule[]): Finding | null {
+  for (const rule of rules) {
+    let start = at
+    if (rule.before !== undefined) {
+      const before = rule.before.exec(text.slice(Math.max(0, at - 32), at))
+      if (before === null) continue
+      start = at - before[0].length
+    }
+    if (rule.bounded === true && !isBoundary(text, start)) continue
+    rule.pattern.lastIndex = at
+    const match = rule.pattern.exec(text)
+    if (match === null || (rule.check !== undefined && !rule.check(match[0]))) continue
+    return {
+      start: rule.named === true ? at + rule.anchor.length : start,
+      end: at + match[0].length,
+      family: rule.family,
+    }
+  }
+  return null
+}
+
+/** An AWS secret has no form of its own: 40 random characters within a line's reach of its key id. */
+function secretsBeside(text: string, id: Finding): Finding[] {
+  const from = Math.max(0, id.start - 200)
+  const around = text.slice(from, id.end + 300)
+  const found: Finding[] = []
+  for (const match of around.matchAll(/(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=_-])/g)) {
+    if (/^[0-9a-f]+$/.test(match[0]) || entropyOf(match[0]) < 4.2) continue
+    found.push({ start: from + match.index, end: from + match.index + 40, family: 'aws-secret' })
+  }
+  return found
+}

@@ -1,0 +1,25 @@
+import { agents, findExecutable } from '../../scripts/setup-agents.mjs'
+
+/** Agents whose real program the tests can compare with. */
+export type AgentName = keyof typeof agents
+
+/** The version every table of ours for this agent was verified on. */
+export const agentVersion = (name: AgentName): string => agents[name].version
+
+/** Absolute path of the real program, brought in by `node scripts/setup-agents.mjs`; null when it is not there. */
+export function agentBinary(name: AgentName): string | null {
+  return findExecutable(name)
+}
+
+/** Whoever leaves the real programs out says so; a missing program alone is a failure. */
+export const withoutAgents = (): boolean => process.env.REPRISE_WITHOUT_AGENTS === '1'
+
+/** The program, or a failure that says what to do. */
+export function requireAgentBinary(name: AgentName): string {
+  const file = agentBinary(name)
+  if (file !== null) return file
+  throw new Error(
+    `The real program of ${name} (${agentVersion(name)}) is not in .cache/agents. Run "node scripts/setup-agents.mjs", ` +
+      'or set REPRISE_WITHOUT_AGENTS=1 to leave these tests out on purpose.',
+  )
+}
