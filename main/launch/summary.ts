@@ -47,10 +47,8 @@ function lookedIn({ places, supported }: Status['looked'][number], short: (path:
 }
 
 function nothingFound(status: Status, short: (path: string) => string): string[] {
-  const looked = status.looked.map(
-    ({ runtime, places }) => `  ${names[runtime].padEnd(14)}looked in ${places.map(short).join(' and ')}`,
-  )
-  return ['No agent was found on this machine.', ...looked, '', 'To see Reprise on sample data:  npm run demo']
+  const looked = status.looked.map((each) => `  ${names[each.runtime].padEnd(14)}${lookedIn(each, short)}`)
+  return ['No agent that this version reads was found.', ...looked, '', 'To see Reprise on sample data:  npm run demo']
 }
 
 function runLine(run: Runs[number]): string {

@@ -116,7 +116,7 @@ describe('the summary', () => {
       [],
       '/h',
     )
-    expect(text).toContain('No agent was found')
+    expect(text).toContain('No agent that this version reads was found')
     expect(text).toContain('looked in ~/.claude and /x')
     expect(text).toMatch(/Codex\s+not read by this version yet/)
     expect(text).toContain('npm run demo')
