@@ -127,6 +127,15 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       message: row.state === 'shrank' ? `the agent rewrote the session file of ${row.id}` : `the session file of ${row.id} is gone`,
       hint: 'what was read before is kept and shown',
     })
+  for (const home of parts.homes.list()) {
+    const sessions = index.sql("select json_extract(meta, '$.folder') as folder, workspace as cwd from runs where home = ? and folder is not null").all(home.id) as { folder: string; cwd: string | null }[]
+    for (const [folder, cwds] of parts.adapters.get(home.runtime)?.findMixedFolders(sessions) ?? [])
+      derived.push({
+        id: `mixed_folder:${home.id}:${folder}`, kind: 'mixed_folder', home: home.id, run: null, path: folder, at, count: cwds.length,
+        message: `${folder} holds sessions of ${cwds.length} directories: ${cwds.join(', ')}`,
+        hint: 'the agent names folders by a rule that gives different directories the same name; its memory there may be mixed',
+      })
+  }
   const watching = parts.homes.list().flatMap((home) => {
     const state = parts.homes.watchState(home.id)
     return state.why === null ? [] : [{ home, state }]

@@ -24,10 +24,15 @@ export interface ImportParts {
   readonly archived: (run: RunId, file: string, generation: number) => AsyncIterable<ArchivedLine>
 }
 
+export interface SourceChange {
+  readonly at: string
+  readonly message: string
+}
+
 /** Outcome of looking at one session file. */
 export type ImportStep =
   | { readonly state: 'unchanged' }
-  | { readonly state: 'read'; readonly run: number; readonly bytes: number; readonly more: boolean }
+  | { readonly state: 'read'; readonly run: number; readonly bytes: number; readonly more: boolean; readonly rewritten: SourceChange | null }
   | { readonly state: 'vanished'; readonly run: number | null }
   | { readonly state: 'unreadable'; readonly run: number | null; readonly reason: string }
 
@@ -174,12 +179,14 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
           sql("update runs set source_state = 'present' where key = ?").run(row.run)
         }
 
+        let rewritten: SourceChange | null = null
         if (row.offset > 0) {
           const before: PrefixFingerprint = { bytes: row.offset, head: asDigest(row.head), tail: asDigest(row.tail) }
           const change = comparePrefix(fd, before)
           if (change === 'shrank' || change === 'rewritten') {
             open.delete(unit.file)
-            row = startGeneration(sql, row, id, unit.file, stat.size, now().toISOString())
+            rewritten = startGeneration(sql, row, id, unit.file, stat.size, now().toISOString())
+            row = sql('select * from files where key = ?').get(row.key) as FileRow
           }
         }
         let current = open.get(unit.file)
@@ -214,7 +221,7 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         sql('update runs set unreadable = (select count(*) from unreadable where run = ? and repaired = 0) where key = ?').run(row.run, row.run)
         if (!more) saveTotals(db, row.run)
         else saveRough(sql, row.run, feed)
-        return { state: 'read', run: row.run, bytes, more }
+        return { state: 'read', run: row.run, bytes, more, rewritten }
       } finally {
         fs.closeSync(fd)
       }
@@ -228,15 +235,13 @@ const createFile = (sql: (text: string) => Statement, run: number, file: Uint8Ar
 }
 
 /** The agent replaced its own file (B12): what was read stays, and the new content is read as a further generation of the same run. */
-const startGeneration = (sql: (text: string) => Statement, row: FileRow, id: RunId, file: string, size: number, at: string): FileRow => {
+const startGeneration = (sql: (text: string) => Statement, row: FileRow, id: RunId, file: string, size: number, at: string): SourceChange => {
   const lost = row.archived < row.offset
-  noteChange(
-    sql, row.run, id, at, 'shrank', file,
-    `the agent rewrote the session file: it held ${row.lines} lines and ${row.offset} bytes, now ${size} bytes${lost ? '; its last part had not been kept yet' : ''}`,
-  )
+  const message = `the agent rewrote the session file: it held ${row.lines} lines and ${row.offset} bytes, now ${size} bytes${lost ? '; its last part had not been kept yet' : ''}`
+  noteChange(sql, row.run, id, at, 'shrank', file, message)
   sql("update runs set source_state = 'shrank' where key = ?").run(row.run)
   sql("update files set generation = generation + 1, offset = 0, lines = 0, open = null, head = '', tail = '', archived = 0, archived_lines = 0, size = -1 where key = ?").run(row.key)
-  return sql('select * from files where key = ?').get(row.key) as FileRow
+  return { at, message }
 }
 
 export const noteChange = (

@@ -210,6 +210,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
     if (step.state === 'unchanged') return false
     progress.bytesDone += step.bytes
     behind.add(step.run)
+    if (step.rewritten) {
+      const about = await aboutOf(runIdOf(home, unit.session), unit, adapter.runtime)
+      about.changes.push({ ...step.rewritten, change: 'shrank' })
+    }
     if (step.more) return true
     unlinked.add(step.run)
     await freeze(step.run, unit, adapter)

@@ -13,6 +13,13 @@ export interface RuntimeAdapter {
   describeHome(home: string, surroundings: Surroundings): HomeDescription
   /** Every session the home holds, one unit each, however many files it lies in. Unreadable folders are reported, not skipped. */
   listSessions(home: string, report: (problem: SessionProblem) => void): Iterable<SessionUnit>
+  /**
+   * Folders of the home that hold sessions of more than one directory, where the runtime names them by a lossy rule (B14): what the
+   * runtime keeps beside the sessions, such as memory, may be mixed.
+   */
+  findMixedFolders(
+    sessions: Iterable<{ readonly folder: string; readonly cwd: string | null }>,
+  ): ReadonlyMap<string, readonly string[]>
   /** The few directories whose changes matter, and how deep. */
   watchPlaces(home: string, surroundings: Surroundings): readonly WatchPlace[]
   /** A reader for one unit, from its first byte. Deterministic: the same bytes give the same rows. */

@@ -218,7 +218,8 @@ export function readNested(
     path,
     type: asText(content?.type),
     label: null,
-    text,
+    // Here the row keeps the line end that files loaded at start have lost; without it the same text has the same digest.
+    text: text.trimEnd(),
     rule: content?.isRule === true || isRulePath(path, home),
     imported_by: asText(content?.parent),
     at,

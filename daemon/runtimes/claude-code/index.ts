@@ -4,19 +4,23 @@ import { describeEvent } from './describe-event.ts'
 import { describeHome } from './describe-home.ts'
 import { facts } from './facts.ts'
 import { findHomes, watchPlaces } from './homes.ts'
-import { inferManifest, textsOf } from './infer-manifest.ts'
+import { findMixedFolders } from './folder-names.ts'
+import { textsOf } from './infer-instructions.ts'
+import { inferManifest } from './infer-manifest.ts'
 import { joinManifest } from './join-manifest.ts'
 import { listSessions } from './list-sessions.ts'
 import { ClaudeReader } from './reader.ts'
+import { claudeCodeResolverFacts } from './resolve/facts.ts'
 import { resolveClaudeCode } from './resolve/index.ts'
 
 /** Claude Code: sessions below `<home>/projects`, configuration in layers from the machine to the directory. */
 export const claudeCode: RuntimeAdapter = {
   runtime: 'claude-code',
-  facts,
+  facts: [...facts, ...claudeCodeResolverFacts],
   findHomes,
   describeHome,
   listSessions,
+  findMixedFolders,
   watchPlaces,
   openReader: (unit) => new ClaudeReader(unit),
   resolve: resolveClaudeCode,

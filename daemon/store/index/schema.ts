@@ -65,7 +65,7 @@ create index runs_home on runs (home);
 
 create table files (
   key integer primary key,
-  run integer not null references runs (key),
+  run integer not null,
   path blob not null unique,
   rel text not null,
   dev integer not null, ino integer not null, size integer not null, mtime integer not null,

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type ManifestBody, manifestBodySchema } from '../../../../contract/index.ts'
-import { effectiveDigest } from '../../../../daemon/manifest/effective-text.ts'
+import { effectiveDigest, textDigest } from '../../../../daemon/manifest/effective-text.ts'
 import { claudeCode } from '../../../../daemon/runtimes/claude-code/index.ts'
-import { textsOf } from '../../../../daemon/runtimes/claude-code/infer-manifest.ts'
+import { textsOf } from '../../../../daemon/runtimes/claude-code/infer-instructions.ts'
 import { looseUnit, readSession } from '../../../kit/read-session.ts'
 
 const fixtures = join(import.meta.dirname, '../../../fixtures')
@@ -21,7 +21,7 @@ describe('a manifest inferred from a 2.1.332 session', () => {
 
   it('holds the instructions in the order of the context, with the digest every resolver computes', () => {
     expect(body?.instructions.effective_digest).toBe(effectiveDigest([claudeMd]))
-    expect(body?.instructions.resolved_order).toEqual(['file:///home/dev/demo/CLAUDE.md'])
+    expect(body?.instructions.resolved_order).toEqual(['project'])
     expect(body?.instructions.sources).toMatchObject([
       { status: 'loaded', scope: 'project', label, position: 0, used: true, digest: null },
     ])
@@ -96,6 +96,22 @@ describe('a manifest of a later stretch', () => {
     )
     const lazy = first?.instructions.sources.filter(({ status }) => status === 'lazy') ?? []
     expect(lazy.length).toBe(8)
+    expect(first?.instructions.resolved_order).toEqual(['user', 'parent folder', 'local', 'project'])
+    expect(first?.instructions.sources.find(({ path }) => path?.endsWith('/d1.md'))).toMatchObject({
+      kind: 'import',
+      status: 'loaded',
+    })
+    expect(lazy.map(({ scope }) => scope)).toEqual([
+      'project',
+      'path',
+      'path',
+      'path',
+      'path',
+      'path',
+      'path',
+      'project',
+    ])
+    expect(lazy[1]?.text_digest).toBe(textDigest('TOK-SUB-CLAUDEMD @sub-imp.md'))
     expect(lazy[0]).toMatchObject({ kind: 'rule', position: null, trigger: '/home/dev/ws/demo/src/app.ts was touched' })
     expect(lazy[2]).toMatchObject({ kind: 'import', imported_by: ['file:///home/dev/ws/demo/pkg/CLAUDE.md'] })
     expect(first?.capabilities.mcp_servers).toMatchObject([
