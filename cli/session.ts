@@ -10,7 +10,10 @@ export interface Session {
   terminal(): Terminal
   /** Runs the body; a failure is printed and decides the exit code. */
   run(body: (terminal: Terminal) => Promise<undefined | void | number>): Promise<void>
-  withConnection(options: Pick<ConnectOptions, 'start'>, body: (connection: Connection, terminal: Terminal) => Promise<undefined | void | number>): Promise<void>
+  withConnection(
+    options: Pick<ConnectOptions, 'start'>,
+    body: (connection: Connection, terminal: Terminal) => Promise<undefined | void | number>,
+  ): Promise<void>
   exitCode: number
 }
 

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Digest, type Progress, type RunId, type RuntimeName, RepriseError } from '../../contract/index.ts'
+import { type Digest, type Progress, RepriseError, type RunId, type RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
 import type { RuntimeAdapter, SessionUnit, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
@@ -97,7 +97,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
   let backlog: Task[] = []
   const unlinked = new Set<number>()
   const behind = new Set<number>()
-  const unsettled = new Map<number, { readonly unit: SessionUnit; readonly adapter: RuntimeAdapter; readonly due: number }>()
+  const unsettled = new Map<
+    number,
+    { readonly unit: SessionUnit; readonly adapter: RuntimeAdapter; readonly due: number }
+  >()
   const unfrozen: Unfrozen[] = []
   const abouts = new Map<string, AboutRun>()
   let watching = false
@@ -117,8 +120,13 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const now = surroundings.now().getTime()
     if (!force && now - progress.said < 250) return
     progress.said = now
-    const counts = sql('select count(*) as runs, coalesce(sum(events), 0) as events from runs').get() as { runs: number; events: number }
-    const words = sql("select (select cast(value as integer) from meta where key = 'found_until') as done, (select coalesce(max(id), 0) from words) as total").get() as { done: number; total: number }
+    const counts = sql('select count(*) as runs, coalesce(sum(events), 0) as events from runs').get() as {
+      runs: number
+      events: number
+    }
+    const words = sql(
+      "select (select cast(value as integer) from meta where key = 'found_until') as done, (select coalesce(max(id), 0) from words) as total",
+    ).get() as { done: number; total: number }
     parts.tell({
       type: 'progress',
       progress: {
@@ -136,9 +144,27 @@ export const createImporter = (parts: ImporterParts): Importer => {
     })
   }
 
-  const saveGap = (kind: string, home: string | null, run: string | null, where: string | null, count: number, message: string, hint: string | null): void => {
-    sql('insert or replace into gaps (id, kind, home, run, path, at, count, message, hint) values (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(
-      `${kind}:${where ?? run ?? home ?? ''}`, kind, home, run, where, surroundings.now().toISOString(), count, message, hint,
+  const saveGap = (
+    kind: string,
+    home: string | null,
+    run: string | null,
+    where: string | null,
+    count: number,
+    message: string,
+    hint: string | null,
+  ): void => {
+    sql(
+      'insert or replace into gaps (id, kind, home, run, path, at, count, message, hint) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+    ).run(
+      `${kind}:${where ?? run ?? home ?? ''}`,
+      kind,
+      home,
+      run,
+      where,
+      surroundings.now().toISOString(),
+      count,
+      message,
+      hint,
     )
   }
   const dropGap = (kind: string, where: string): void => {
@@ -183,11 +209,20 @@ export const createImporter = (parts: ImporterParts): Importer => {
     await importer.adopt(unit, adapter, { generation, archived: same === true ? kept : null, vanished: same === null })
     const run = (sql('select key from runs where id = ?').get(id) as { key: number }).key
     for (const { at, change, message } of about.changes) noteChange(sql, run, id, at, change, unit.file, message)
-    if (about.changes.some(({ change }) => change === 'shrank')) sql("update runs set source_state = 'shrank' where key = ?").run(run)
-    if (same === false) recordChange(run, id, about, 'shrank', unit.file, 'the agent rewrote the session file while Reprise was away')
+    if (about.changes.some(({ change }) => change === 'shrank'))
+      sql("update runs set source_state = 'shrank' where key = ?").run(run)
+    if (same === false)
+      recordChange(run, id, about, 'shrank', unit.file, 'the agent rewrote the session file while Reprise was away')
   }
 
-  const recordChange = (run: number, id: RunId, about: AboutRun, change: 'shrank' | 'vanished' | 'returned', file: string, message: string): void => {
+  const recordChange = (
+    run: number,
+    id: RunId,
+    about: AboutRun,
+    change: 'shrank' | 'vanished' | 'returned',
+    file: string,
+    message: string,
+  ): void => {
     const at = surroundings.now().toISOString()
     about.changes.push({ at, change, message })
     noteChange(sql, run, id, at, change, file, message)
@@ -211,12 +246,32 @@ export const createImporter = (parts: ImporterParts): Importer => {
         throw error
       }
     } catch (error) {
-      log('error', 'session not read', { path: unit.file, message: (error as Error).message.slice(0, 200), stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null })
-      saveGap('unreadable_file', home, null, unit.file, 1, `${unit.file} could not be read: ${(error as Error).message}`, 'it is tried again when it changes')
+      log('error', 'session not read', {
+        path: unit.file,
+        message: (error as Error).message.slice(0, 200),
+        stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null,
+      })
+      saveGap(
+        'unreadable_file',
+        home,
+        null,
+        unit.file,
+        1,
+        `${unit.file} could not be read: ${(error as Error).message}`,
+        'it is tried again when it changes',
+      )
       return false
     }
     if (step.state === 'unreadable') {
-      saveGap('unreadable_file', home, null, unit.file, 1, `${unit.file} could not be opened (${step.reason})`, 'check its permissions; it is tried again at the next look')
+      saveGap(
+        'unreadable_file',
+        home,
+        null,
+        unit.file,
+        1,
+        `${unit.file} could not be opened (${step.reason})`,
+        'check its permissions; it is tried again at the next look',
+      )
       return false
     }
     dropGap('unreadable_file', unit.file)
@@ -235,7 +290,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
     unlinked.add(step.run)
     gatherStretches(step.run, unit, adapter)
     if (unfrozen.length >= TOGETHER) await freezeStep()
-    const row = sql('select id, events, status from runs where key = ?').get(step.run) as { id: string; events: number; status: string }
+    const row = sql('select id, events, status from runs where key = ?').get(step.run) as {
+      id: string
+      events: number
+      status: string
+    }
     parts.tell({ type: 'run', run: row.id, events: Number(row.events), status: row.status })
     return false
   }
@@ -263,10 +322,16 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const now = surroundings.now().getTime()
     let settled = true
     for (const evidence of stretches) {
-      const row = sql('select manifest from stretches where run = ? and n = ?').get(run, evidence.n) as { manifest: string | null } | undefined
+      const row = sql('select manifest from stretches where run = ? and n = ?').get(run, evidence.n) as
+        | { manifest: string | null }
+        | undefined
       if (!row || row.manifest !== null) continue
       const last = evidence.n === stretches.at(-1)?.n
-      const answered = sql("select 1 from events where run = ? and stretch = ? and kind in ('model', 'error') limit 1").get(run, evidence.n) !== undefined
+      const answered =
+        sql("select 1 from events where run = ? and stretch = ? and kind in ('model', 'error') limit 1").get(
+          run,
+          evidence.n,
+        ) !== undefined
       const age = evidence.startedAt === null ? Number.POSITIVE_INFINITY : now - Date.parse(evidence.startedAt)
       if (!answered && age < SETTLE_MS && last) {
         unsettled.set(run, { unit, adapter, due: now + SETTLE_MS })
@@ -276,7 +341,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
       const over = !last || endedAt === null || now - Date.parse(endedAt) > OVER_MS
       unfrozen.push({ run, id, unit, adapter, evidence, fresh: watching && age < FRESH_MS, over })
     }
-    if (settled && !unfrozen.some((stretch) => stretch.run === run)) sql('update runs set settled = 1 where key = ?').run(run)
+    if (settled && !unfrozen.some((stretch) => stretch.run === run))
+      sql('update runs set settled = 1 where key = ?').run(run)
   }
 
   /** Freezes what was gathered, many at a time: they share the store's commits. True when there was something. */
@@ -289,7 +355,9 @@ export const createImporter = (parts: ImporterParts): Importer => {
         const digest = digests[n]
         if (digest === null || digest === undefined) continue
         sql('update stretches set manifest = ? where run = ? and n = ?').run(digest, run, evidence.n)
-        sql('update runs set manifest = (select manifest from stretches where run = runs.key and manifest is not null order by n desc limit 1) where key = ?').run(run)
+        sql(
+          'update runs set manifest = (select manifest from stretches where run = runs.key and manifest is not null order by n desc limit 1) where key = ?',
+        ).run(run)
       }
       for (const { run } of batch) if (!unsettled.has(run)) sql('update runs set settled = 1 where key = ?').run(run)
     })
@@ -302,13 +370,33 @@ export const createImporter = (parts: ImporterParts): Importer => {
       const about = await aboutOf(id, unit, adapter.runtime)
       const known = about.manifests[String(evidence.n)]
       if (known !== undefined) return known
-      const frozen = await freezeStretch({ store, redactor: parts.redactor, surroundings, keepTexts: parts.keepTexts() }, adapter, id, evidence, fresh, over)
+      const frozen = await freezeStretch(
+        { store, redactor: parts.redactor, surroundings, keepTexts: parts.keepTexts() },
+        adapter,
+        id,
+        evidence,
+        fresh,
+        over,
+      )
       about.manifests[String(evidence.n)] = frozen.digest
-      for (const problem of frozen.problems) saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, problem, null)
+      for (const problem of frozen.problems)
+        saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, problem, null)
       return frozen.digest
     } catch (error) {
-      log('error', 'manifest not frozen', { run: id, stretch: evidence.n, message: (error as Error).message.slice(0, 300) })
-      saveGap('resolve_failed', null, id, `${id}#${evidence.n}`, 1, `no manifest for stretch ${evidence.n}: ${(error as Error).message}`, null)
+      log('error', 'manifest not frozen', {
+        run: id,
+        stretch: evidence.n,
+        message: (error as Error).message.slice(0, 300),
+      })
+      saveGap(
+        'resolve_failed',
+        null,
+        id,
+        `${id}#${evidence.n}`,
+        1,
+        `no manifest for stretch ${evidence.n}: ${(error as Error).message}`,
+        null,
+      )
       return null
     }
   }
@@ -323,14 +411,32 @@ export const createImporter = (parts: ImporterParts): Importer => {
     return together.length > 0
   }
 
-  const waitingBytes = (run: number): number => Number((sql('select coalesce(sum(offset - archived), 0) as n from files where run = ?').get(run) as { n: number }).n)
+  const waitingBytes = (run: number): number =>
+    Number(
+      (sql('select coalesce(sum(offset - archived), 0) as n from files where run = ?').get(run) as { n: number }).n,
+    )
 
   const keepOne = async (run: number): Promise<void> => {
     const file = sql(
       `select files.*, runs.id as run_id, runs.session, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
        from files join runs on runs.key = files.run join homes on homes.id = runs.home where files.run = ?`,
     ).get(run) as
-      | { key: number; run_id: RunId; rel: string; path: Uint8Array; offset: number; archived: number; archived_lines: number; generation: number; runtime: RuntimeName; home_path: string; session: string; parent_session: string | null; relation: 'subagent' | null; meta: string }
+      | {
+          key: number
+          run_id: RunId
+          rel: string
+          path: Uint8Array
+          offset: number
+          archived: number
+          archived_lines: number
+          generation: number
+          runtime: RuntimeName
+          home_path: string
+          session: string
+          parent_session: string | null
+          relation: 'subagent' | null
+          meta: string
+        }
       | undefined
     const finished = (): void => {
       behind.delete(run)
@@ -338,8 +444,13 @@ export const createImporter = (parts: ImporterParts): Importer => {
     if (!file || !parts.keepTexts()) return finished()
     const target = Buffer.from(file.path).toString()
     const unit: SessionUnit = {
-      home: file.home_path, session: file.session, parentSession: file.parent_session, relation: file.relation === 'subagent' ? 'subagent' : null,
-      file: target, sideFiles: [], meta: JSON.parse(file.meta),
+      home: file.home_path,
+      session: file.session,
+      parentSession: file.parent_session,
+      relation: file.relation === 'subagent' ? 'subagent' : null,
+      file: target,
+      sideFiles: [],
+      meta: JSON.parse(file.meta),
     }
     try {
       const about = await aboutOf(file.run_id, unit, file.runtime)
@@ -351,13 +462,29 @@ export const createImporter = (parts: ImporterParts): Importer => {
         await store.sessions.append(file.run_id, about, [], false)
         return finished()
       }
-      const to = await archiveStep(store, { run: file.run_id, file: target, rel: file.rel, about, from, until: file.offset, newGeneration: kept !== undefined && kept.generation < file.generation })
+      const to = await archiveStep(store, {
+        run: file.run_id,
+        file: target,
+        rel: file.rel,
+        about,
+        from,
+        until: file.offset,
+        newGeneration: kept !== undefined && kept.generation < file.generation,
+      })
       sql('update files set archived = ?, archived_lines = ? where key = ?').run(to.byte, to.line, file.key)
       dropGap('not_archived', file.run_id)
       if (to.byte >= file.offset || to.byte === from.byte) finished()
     } catch (error) {
       log('error', 'session not kept', { run: file.run_id, message: (error as Error).message.slice(0, 300) })
-      saveGap('not_archived', null, file.run_id, file.run_id, 1, `a part of ${target} is not kept yet: ${(error as Error).message}`, 'it is tried again when the file changes and at the next start')
+      saveGap(
+        'not_archived',
+        null,
+        file.run_id,
+        file.run_id,
+        1,
+        `a part of ${target} is not kept yet: ${(error as Error).message}`,
+        'it is tried again when the file changes and at the next start',
+      )
       finished()
     }
   }
@@ -382,7 +509,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
       return linkRun(db, next.value)
     })
     for (const run of changed) {
-      const row = sql('select id, events, status from runs where key = ?').get(run) as { id: string; events: number; status: string }
+      const row = sql('select id, events, status from runs where key = ?').get(run) as {
+        id: string
+        events: number
+        status: string
+      }
       parts.tell({ type: 'run', run: row.id, events: Number(row.events), status: row.status })
     }
     return true
@@ -426,7 +557,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
         worked = await oneStep()
       } catch (error) {
         // A fault in one step must not end the reading of everything else.
-        log('error', 'import step failed', { message: (error as Error).message.slice(0, 300), stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null })
+        log('error', 'import step failed', {
+          message: (error as Error).message.slice(0, 300),
+          stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null,
+        })
         backlog.shift()
         urgent.clear()
       }
@@ -459,13 +593,23 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const scan = ({ runtime, path: home }: HomeRef): Task[] => {
     const adapter = need(runtime)
     const id = homeIdOf(runtime, home)
-    sql('insert into homes (id, runtime, path, read_at) values (?, ?, ?, ?) on conflict (id) do update set read_at = excluded.read_at').run(id, runtime, home, surroundings.now().toISOString())
+    sql(
+      'insert into homes (id, runtime, path, read_at) values (?, ?, ?, ?) on conflict (id) do update set read_at = excluded.read_at',
+    ).run(id, runtime, home, surroundings.now().toISOString())
     const found: Task[] = []
     const seen = new Set<string>()
     const problems: string[] = []
     for (const unit of adapter.listSessions(home, (problem) => {
       problems.push(problem.path)
-      saveGap('unreadable_file', id, null, problem.path, 1, `${problem.path} could not be listed: ${problem.reason}`, 'check its permissions')
+      saveGap(
+        'unreadable_file',
+        id,
+        null,
+        problem.path,
+        1,
+        `${problem.path} could not be listed: ${problem.reason}`,
+        'check its permissions',
+      )
     })) {
       seen.add(unit.file)
       let size = 0
@@ -474,19 +618,31 @@ export const createImporter = (parts: ImporterParts): Importer => {
         const stat = fs.statSync(unit.file)
         size = stat.size
         mtime = Math.trunc(stat.mtimeMs)
-        const known = sql('select size, mtime, ino, state from files where path = ?').get(Buffer.from(unit.file)) as { size: number; mtime: number; ino: number; state: string } | undefined
+        const known = sql('select size, mtime, ino, state from files where path = ?').get(Buffer.from(unit.file)) as
+          | { size: number; mtime: number; ino: number; state: string }
+          | undefined
         const task = { unit, adapter, size }
         units.set(unit.file, task)
-        if (known && known.state === 'present' && known.size === size && known.mtime === mtime && known.ino === stat.ino) continue
+        if (
+          known &&
+          known.state === 'present' &&
+          known.size === size &&
+          known.mtime === mtime &&
+          known.ino === stat.ino
+        )
+          continue
         found.push(task)
       } catch {
         found.push({ unit, adapter, size: 0 })
       }
     }
     // A folder that could not be listed says nothing about the files in it: unknown is not absent.
-    for (const row of sql("select files.path as path, files.run as run from files join runs on runs.key = files.run where runs.home = ? and files.state = 'present'").all(id) as { path: Uint8Array; run: number }[]) {
+    for (const row of sql(
+      "select files.path as path, files.run as run from files join runs on runs.key = files.run where runs.home = ? and files.state = 'present'",
+    ).all(id) as { path: Uint8Array; run: number }[]) {
       const file = Buffer.from(row.path).toString()
-      if (!seen.has(file) && !problems.some((problem) => file.startsWith(problem)) && isGone(file)) markVanished(row.run, file)
+      if (!seen.has(file) && !problems.some((problem) => file.startsWith(problem)) && isGone(file))
+        markVanished(row.run, file)
     }
     return found
   }
@@ -521,8 +677,15 @@ export const createImporter = (parts: ImporterParts): Importer => {
       begin()
       await idle
       // An update of the numbers of every run whose import was cut short by a crash before its totals were saved.
-      const totals = sql('select count(*) as sessions, coalesce(sum(events), 0) as events from runs').get() as { sessions: number; events: number }
-      return { sessions: Number(totals.sessions), events: Number(totals.events), seconds: (performance.now() - started) / 1000 }
+      const totals = sql('select count(*) as sessions, coalesce(sum(events), 0) as events from runs').get() as {
+        sessions: number
+        events: number
+      }
+      return {
+        sessions: Number(totals.sessions),
+        events: Number(totals.events),
+        seconds: (performance.now() - started) / 1000,
+      }
     },
 
     hint(paths, homes) {
@@ -548,9 +711,12 @@ export const createImporter = (parts: ImporterParts): Importer => {
 
   /** What an earlier life of the daemon read but could not finish: links, manifests, keeping. */
   function takeUpUndone(): void {
-    for (const row of sql('select run from files where archived < offset').all() as { run: number }[]) behind.add(row.run)
+    for (const row of sql('select run from files where archived < offset').all() as { run: number }[])
+      behind.add(row.run)
     for (const row of sql('select key from runs where linked = 0').all() as { key: number }[]) unlinked.add(row.key)
-    const open = sql("select runs.key as key, files.path as path from runs join files on files.run = runs.key where runs.settled = 0 and files.state = 'present'").all() as { key: number; path: Uint8Array }[]
+    const open = sql(
+      "select runs.key as key, files.path as path from runs join files on files.run = runs.key where runs.settled = 0 and files.state = 'present'",
+    ).all() as { key: number; path: Uint8Array }[]
     for (const { key, path: file } of open) {
       const task = units.get(Buffer.from(file).toString())
       if (task) unsettled.set(key, { unit: task.unit, adapter: task.adapter, due: 0 })
@@ -567,7 +733,13 @@ export const createImporter = (parts: ImporterParts): Importer => {
       const file = path.join(home, parsed.data.file)
       if (!isGone(file)) continue
       const unit: SessionUnit = {
-        home, session: parsed.data.session, parentSession: parsed.data.parent_session, relation: parsed.data.relation, file, sideFiles: [], meta: parsed.data.meta,
+        home,
+        session: parsed.data.session,
+        parentSession: parsed.data.parent_session,
+        relation: parsed.data.relation,
+        file,
+        sideFiles: [],
+        meta: parsed.data.meta,
       }
       await adopt({ unit, adapter, size: 0 })
       const key = (sql('select key from runs where id = ?').get(run) as { key: number } | undefined)?.key

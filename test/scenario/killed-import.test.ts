@@ -17,8 +17,14 @@ const asCopy = (text: string, n: number): string =>
   text
     .replaceAll('0000-4000-8000-0000000000', `0000-4000-800${n}-0000000000`)
     .replaceAll('/home/dev/demo', `/home/dev/demo${n}`)
-    .replaceAll(/"timestamp":"([^"]+)"/g, (_, at: string) => `"timestamp":"${new Date(Date.parse(at) - n * 3_600_000).toISOString()}"`)
-    .replaceAll(/"(uuid|parentUuid|leafUuid|sourceToolAssistantUUID|logicalParentUuid)":"(.)/g, (_, key: string, first: string) => `"${key}":"${((Number.parseInt(first, 16) + n) % 16).toString(16)}`)
+    .replaceAll(
+      /"timestamp":"([^"]+)"/g,
+      (_, at: string) => `"timestamp":"${new Date(Date.parse(at) - n * 3_600_000).toISOString()}"`,
+    )
+    .replaceAll(
+      /"(uuid|parentUuid|leafUuid|sourceToolAssistantUUID|logicalParentUuid)":"(.)/g,
+      (_, key: string, first: string) => `"${key}":"${((Number.parseInt(first, 16) + n) % 16).toString(16)}`,
+    )
 
 const makeHome = (): TestHome => {
   const home = makeFixtureHome()
@@ -45,7 +51,13 @@ afterAll(() => {
 const comparable = (snapshot: Snapshot, home: TestHome): unknown => {
   const ids = new Map(snapshot.runs.map(({ id, session }) => [id, session]))
   const named = (value: unknown): unknown =>
-    JSON.parse(JSON.stringify(value, (key, inner) => (key === 'manifest' ? inner !== null : key === 'home' || key === 'home_id' ? undefined : inner)).replaceAll(/r_[0-9a-f]{12}/g, (id) => ids.get(id) ?? id).replaceAll(home.home, '~'))
+    JSON.parse(
+      JSON.stringify(value, (key, inner) =>
+        key === 'manifest' ? inner !== null : key === 'home' || key === 'home_id' ? undefined : inner,
+      )
+        .replaceAll(/r_[0-9a-f]{12}/g, (id) => ids.get(id) ?? id)
+        .replaceAll(home.home, '~'),
+    )
   return {
     runs: (named(snapshot.runs) as { id: string }[]).sort((a, b) => (a.id < b.id ? -1 : 1)),
     manifests: Object.keys(snapshot.manifests).length,

@@ -125,7 +125,11 @@ create virtual table found using fts5 (text, content = 'words', content_rowid = 
 
 /** Empties the index; the next import fills it again from the store and the homes. */
 export const resetIndex = (db: Database): void => {
-  const names = db.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%'").all() as { name: string }[]
+  const names = db
+    .prepare(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%'",
+    )
+    .all() as { name: string }[]
   db.exec('begin immediate')
   for (const { name } of names) db.exec(`drop table "${name}"`)
   db.exec('commit')
