@@ -49,10 +49,7 @@ const cut = (text: string, columns: number): string => {
 
 /** Control characters never reach the terminal from a record: they could move the cursor or hide text. */
 export const plain = (text: string): string =>
-  text.replaceAll(
-    /[\p{Cc}\p{Bidi_Control}]/gu,
-    (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  )
+  text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 export const formatBytes = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']

@@ -54,8 +54,7 @@ export const addManifestCommands = (program: Command, session: Session): void =>
           terminal.out(
             `── ${plain(piece.path ?? piece.uri)}  ${piece.scope}${piece.label ? `, ${piece.label}` : ''}, ${piece.status}${piece.reason ? `: ${plain(piece.reason)}` : ''}`,
           )
-          if (piece.text !== null)
-            terminal.out(piece.text.replaceAll(/(?![\n\t])\p{Cc}/gu, '\ufffd'))
+          if (piece.text !== null) terminal.out(piece.text.replaceAll(/(?![\n\t])\p{Cc}/gu, '\ufffd'))
         }
         terminal.out(`effective digest ${got.effective_digest ?? 'unknown'}`)
       }),

@@ -159,7 +159,7 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     async reopen(unit, adapter) {
       if (open.has(unit.file)) return true
       const row = sql('select * from files where path = ?').get(Buffer.from(unit.file)) as FileRow | undefined
-      if (!row || row.state !== 'present') return false
+      if (row?.state !== 'present') return false
       const fd = tryOpen(unit.file)
       if (fd === null) return false
       try {

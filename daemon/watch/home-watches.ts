@@ -21,9 +21,7 @@ export interface HomeWatchesOptions {
 
 export interface HomeWatches {
   update(homes: readonly WatchedHome[]): Promise<void>
-  state(
-    homeId: string,
-  ): {
+  state(homeId: string): {
     readonly watched: number
     readonly wanted: number
     readonly polling: boolean
