@@ -41,7 +41,7 @@ export function readSettings(request: SettingsRequest): ResolvedSettings {
   const problems: { path: string | null; message: string }[] = []
 
   const take = (file: string, name: LayerName, scope: string, on: boolean, whyOff: string): void => {
-    const read = readJsonObject(reading, file)
+    const read = readJsonObject(reading, file, 'object')
     const source = settingsSource(file, scope, read, on, whyOff)
     if (source === null) return
     if (read.state === 'unreadable' || read.state === 'invalid') problems.push({ path: file, message: read.why })
