@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Resolution } from '../../daemon/runtimes/adapter.ts'
-import { coverMemoryNotice } from '../../daemon/runtimes/claude-code/resolve/index.ts'
+import { coverMemoryNotice } from '../../daemon/runtimes/claude-code/resolve/memory.ts'
 
 export interface Piece {
   readonly path: string

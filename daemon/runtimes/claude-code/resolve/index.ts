@@ -34,9 +34,7 @@ import {
   whyMemoryOff,
 } from './switches.ts'
 
-export { claudeCodeResolverFacts } from './facts.ts'
 export { matchLazy } from './lazy.ts'
-export { coverMemoryNotice } from './memory.ts'
 
 /**
  * The configuration that would be in force if Claude Code started in `cwd` now. Reads files only: no process runs, nothing is written.
