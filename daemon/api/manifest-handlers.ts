@@ -3,6 +3,7 @@ import path from 'node:path'
 import { type Digest, type InstructionPiece, isDigest, type Manifest, RepriseError } from '../../contract/index.ts'
 import { homeIdOf } from '../capture/run-ids.ts'
 import { realPath } from '../homes.ts'
+import { scanSources } from '../manifest/scan-sources.ts'
 import type { Parts } from '../parts.ts'
 import type { SomeHandlers } from './handlers.ts'
 import { looksLikeDigest, parsePoint } from './references.ts'
@@ -35,7 +36,8 @@ export const createManifestHandlers = (parts: Parts) =>
         const text = resolution.texts.get(source.uri)?.text
         return source.text_digest === null || typeof text !== 'string' ? [] : [{ digest: source.text_digest, text }]
       })
-      return { manifest: await parts.worker.call('freeze', resolution.body, texts) }
+      const body = scanSources(resolution.body, ({ uri }) => resolution.texts.get(uri), parts.redactor)
+      return { manifest: await parts.worker.call('freeze', body, texts) }
     },
 
     'manifest.instructions': async ({ target, all }) => {

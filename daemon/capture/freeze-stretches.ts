@@ -1,6 +1,7 @@
 import type { Digest, ManifestBody, RunId } from '../../contract/index.ts'
 import { redactBody } from '../manifest/redact-body.ts'
-import type { RuntimeAdapter, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
+import { scanSources } from '../manifest/scan-sources.ts'
+import type { RuntimeAdapter, SourceText, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
 
@@ -33,9 +34,8 @@ export const freezeStretch = async (
   const inferred = adapter.inferManifest(evidence)
   const problems: string[] = []
   let body: ManifestBody = inferred
-  const texts: { digest: Digest; text: string }[] = adapter
-    .recordedTexts(evidence)
-    .map(({ digest, text }) => ({ digest, text: redactor.redact(text).text }))
+  const texts: { digest: Digest; text: string }[] = [...adapter.recordedTexts(evidence)]
+  const read = new Map<string, SourceText>()
   if (watched && evidence.cwd !== null) {
     try {
       const resolution = adapter.resolve({
@@ -48,9 +48,10 @@ export const freezeStretch = async (
       })
       body = adapter.joinManifest(resolution.body, inferred)
       for (const source of resolution.body.instructions.sources) {
-        const text = resolution.texts.get(source.uri)?.text
-        if (source.text_digest !== null && typeof text === 'string')
-          texts.push({ digest: source.text_digest as Digest, text: redactor.redact(text).text })
+        const found = resolution.texts.get(source.uri)
+        if (found) read.set(source.uri, found)
+        if (source.text_digest !== null && typeof found?.text === 'string')
+          texts.push({ digest: source.text_digest as Digest, text: found.text })
       }
       problems.push(
         ...resolution.problems.map(({ path, message }) => (path === null ? message : `${path}: ${message}`)),
@@ -60,9 +61,13 @@ export const freezeStretch = async (
     }
   }
   if (keepTexts && texts.length > 0) await store.texts.put(texts)
-  const manifest = await store.manifests.put(
-    redactBody({ ...(over ? body : withoutUnused(body)), run_id: run, stretch: evidence.n }, redactor),
+  const shown = new Map(texts.map(({ digest, text }) => [digest as string, text]))
+  const scanned = scanSources(
+    over ? body : withoutUnused(body),
+    ({ uri, text_digest }) => read.get(uri) ?? { text: shown.get(text_digest ?? '') ?? null },
+    redactor,
   )
+  const manifest = await store.manifests.put(redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor))
   return { digest: manifest.integrity.manifest_digest as Digest, problems }
 }
 

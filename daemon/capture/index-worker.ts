@@ -60,9 +60,7 @@ const main = async (): Promise<void> => {
     hint: (paths, homes) => importer.hint(paths, homes),
     async freeze(body: ManifestBody, texts) {
       if (keepTexts && texts.length > 0)
-        await store.texts.put(
-          texts.map(({ digest, text }) => ({ digest: digest as Digest, text: redactor.redact(text).text })),
-        )
+        await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text })))
       return store.manifests.put(redactBody(body, redactor))
     },
     async reindex(homes, watching) {

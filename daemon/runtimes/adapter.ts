@@ -69,7 +69,12 @@ export interface HomeDescription {
   readonly reason: string | null
   readonly programVersion: string | null
   readonly retention: { readonly days: number | null; readonly from: string } | null
-  readonly live: readonly { readonly session: string; readonly pid: number; readonly cwd: string | null; readonly version: string | null }[]
+  readonly live: readonly {
+    readonly session: string
+    readonly pid: number
+    readonly cwd: string | null
+    readonly version: string | null
+  }[]
 }
 
 export interface SessionProblem {
@@ -125,7 +130,12 @@ export interface RowSink {
   amend(seq: number, change: EventChange): void
   /** Words worth finding, for full-text search; the head of long outputs only. */
   words(seq: number, role: 'prompt' | 'answer' | 'thinking' | 'input' | 'output' | 'context', text: string): void
-  stretch(stretch: { readonly n: number; readonly startedAt: string | null; readonly cause: 'start' | 'resume' | 'fork' | 'unknown'; readonly firstSeq: number }): void
+  stretch(stretch: {
+    readonly n: number
+    readonly startedAt: string | null
+    readonly cause: 'start' | 'resume' | 'fork' | 'unknown'
+    readonly firstSeq: number
+  }): void
   unknownRecord(line: RawLine, type: string): void
 }
 

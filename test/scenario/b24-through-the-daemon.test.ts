@@ -16,14 +16,25 @@ const secrets = [
 
 let home: TestHome
 let daemon: TestDaemon
-const talk: Talk = { session: 'b2400000-0000-4000-8000-000000000001', cwd: '/home/dev/shop', startedAt: '2026-10-01T08:00:00.000Z' }
+const talk: Talk = {
+  session: 'b2400000-0000-4000-8000-000000000001',
+  cwd: '/home/dev/shop',
+  startedAt: '2026-10-01T08:00:00.000Z',
+}
 
 beforeAll(async () => {
   home = makeEmptyHome()
   fs.mkdirSync(path.join(home.home, '.claude'))
-  fs.writeFileSync(path.join(home.home, '.claude/settings.json'), JSON.stringify({ env: { SHOP_TOKEN: secrets[1] }, permissions: { allow: [`Bash(curl -H "x: ${secrets[0]}":*)`] } }))
+  fs.writeFileSync(
+    path.join(home.home, '.claude/settings.json'),
+    JSON.stringify({ env: { SHOP_TOKEN: secrets[1] }, permissions: { allow: [`Bash(curl -H "x: ${secrets[0]}":*)`] } }),
+  )
   fs.writeFileSync(path.join(home.home, '.claude/CLAUDE.md'), `Deploy with ${secrets[2]} please.\n`)
-  writeSession(home.home, talk, secrets.flatMap((secret, n) => turn(talk, n, `use ${secret} for the deploy ${n}`, `I used ${secret} as asked`)))
+  writeSession(
+    home.home,
+    talk,
+    secrets.flatMap((secret, n) => turn(talk, n, `use ${secret} for the deploy ${n}`, `I used ${secret} as asked`)),
+  )
   daemon = await startDaemon(home)
   await daemon.call('sync.now', {})
   await daemon.call('manifest.resolve', { runtime: 'claude-code', workspace: home.home })
@@ -58,7 +69,11 @@ describe('B24: secrets in sessions and configuration', () => {
   it('lie nowhere in the data directory, in no log and in no object of the store', async () => {
     await daemon.stop()
     const { execFileSync } = await import('node:child_process')
-    const objects = execFileSync('git', ['--git-dir', path.join(home.data, 'store.git'), 'cat-file', '--batch', '--batch-all-objects', '--unordered'], { maxBuffer: 1 << 28 })
+    const objects = execFileSync(
+      'git',
+      ['--git-dir', path.join(home.data, 'store.git'), 'cat-file', '--batch', '--batch-all-objects', '--unordered'],
+      { maxBuffer: 1 << 28 },
+    )
     const files = fs
       .readdirSync(home.data, { recursive: true, encoding: 'utf8' })
       .map((name) => path.join(home.data, name))
@@ -66,7 +81,8 @@ describe('B24: secrets in sessions and configuration', () => {
     expect(files.some((file) => file.endsWith('index.db'))).toBe(true)
     for (const secret of secrets) {
       expect(objects.includes(secret)).toBe(false)
-      for (const file of files) expect(fs.readFileSync(file).includes(secret), `${file} ${secret.slice(0, 12)}`).toBe(false)
+      for (const file of files)
+        expect(fs.readFileSync(file).includes(secret), `${file} ${secret.slice(0, 12)}`).toBe(false)
     }
     for (const file of [home.data, ...files]) expect(fs.statSync(file).mode & 0o077, file).toBe(0)
     daemon = await startDaemon(home)

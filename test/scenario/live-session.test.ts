@@ -40,7 +40,8 @@ const until = async <T>(look: () => Promise<T | null>, within: number): Promise<
   }
   throw new Error(`nothing within ${within} ms`)
 }
-const run = async () => (await daemon.call('runs.list', {})).runs.find(({ session }) => session === talk.session) ?? null
+const run = async () =>
+  (await daemon.call('runs.list', {})).runs.find(({ session }) => session === talk.session) ?? null
 
 describe('a session that is being written', () => {
   it('appears when it begins and grows with every line, without anyone asking', async () => {
@@ -74,9 +75,9 @@ describe('a session that is being written', () => {
     }, 30_000)
     const frozen = (await daemon.call('manifest.get', { target: String(value.manifest) })).manifest
     expect(frozen.origin).toBe('captured')
-    expect(frozen.instructions.sources.find(({ path: file }) => file === path.join(workspace, 'CLAUDE.md'))).toMatchObject(
-      { status: 'loaded', position: 0 },
-    )
+    expect(
+      frozen.instructions.sources.find(({ path: file }) => file === path.join(workspace, 'CLAUDE.md')),
+    ).toMatchObject({ status: 'loaded', position: 0 })
     fs.writeFileSync(path.join(workspace, 'CLAUDE.md'), 'Prices are in euros.\n')
     await daemon.call('sync.now', {})
     const text = await daemon.call('manifest.instructions', { target: value.id })
@@ -90,7 +91,11 @@ describe('a session that is being written', () => {
     const listen = (last: number | null) =>
       new Promise<() => void>((resolve) => {
         const request = http.get(
-          { socketPath: daemon.record.socket, path: '/events', headers: last === null ? {} : { 'last-event-id': String(last) } },
+          {
+            socketPath: daemon.record.socket,
+            path: '/events',
+            headers: last === null ? {} : { 'last-event-id': String(last) },
+          },
           (response) => {
             let text = ''
             response.on('error', () => undefined)
