@@ -55,6 +55,11 @@ async function main(): Promise<number> {
     events: number('events'),
   }
   const sets = new DataSets(mkdtempSync(join(tmpdir(), 'reprise-perf-')), sizes, tell)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      if (!values.keep) sets.remove()
+      process.exit(1)
+    })
   const rows: Measured[] = []
   let failed = false
   try {
@@ -62,10 +67,13 @@ async function main(): Promise<number> {
       if (wanted !== undefined && !wanted.includes(item.name)) continue
       tell(`${item.name}: ${item.about}`)
       try {
-        rows.push(...(await item.run(sets)))
+        const measured = await item.run(sets)
+        rows.push(...measured)
+        for (const row of measured) tell(`  ${row.what}: ${row.measured}`)
       } catch (error) {
         failed = true
         const why = error instanceof Error ? error.message : String(error)
+        tell(`  ${why}`)
         rows.push({
           what: `${item.name}: could not be measured: ${why.split('\n')[0]?.slice(0, 160)}`,
           measured: '-',
