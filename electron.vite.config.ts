@@ -8,6 +8,12 @@ const at = (path: string) => resolve(import.meta.dirname ?? process.cwd(), path)
 /** One output for Node 20 and for every Electron since 25 (Node 18, Chromium 114). */
 const node = { target: 'node18', sourcemap: true, minify: false } as const
 
+/**
+ * electron-vite 6 sets `./` whatever the configuration says; but the page lives at many paths (`/runs/…/at/41`), and relative addresses
+ * would be sought beside each of them.
+ */
+const absoluteBase = { name: 'absolute-base', enforce: 'post', config: () => ({ base: '/' }) } as const
+
 export default defineConfig({
   main: {
     build: {
@@ -40,7 +46,7 @@ export default defineConfig({
   },
   renderer: {
     root: at('renderer'),
-    plugins: [react(), tailwindcss()],
+    plugins: [react(), tailwindcss(), absoluteBase],
     build: {
       outDir: at('out/renderer'),
       target: 'chrome114',

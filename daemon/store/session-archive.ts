@@ -15,9 +15,9 @@ import {
   partName,
   partSchema,
 } from './archive-format.ts'
+import type { Committing } from './blob-collection.ts'
 import { CommitView } from './objects.ts'
 import type { ArchivedFile, ArchivedLine, ArchiveSlice, SessionArchive } from './store.ts'
-import type { Committing } from './blob-collection.ts'
 
 const PREFIX = 'refs/sessions/'
 

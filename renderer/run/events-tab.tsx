@@ -187,7 +187,11 @@ function EventList({
             <Cell>{w.loadingRow}</Cell>
           </div>
         ) : (
-          <EventLine event={event} branch={branches.find((branch) => branch.id === event.subagent)} />
+          <EventLine
+            event={event}
+            workspace={run.workspace}
+            branch={branches.find((branch) => branch.id === event.subagent)}
+          />
         )
       }}
     />
@@ -219,8 +223,14 @@ function eventSentence(event: RunEvent): string {
     .join(', ')
 }
 
-/** One event in one line. */
-function EventLine({ event, branch }: { readonly event: RunEvent; readonly branch: Run | undefined }) {
+interface EventLineProps {
+  readonly event: RunEvent
+  readonly workspace: string | null
+  readonly branch: Run | undefined
+}
+
+/** One event in one line; paths below the workspace are shown from there. */
+function EventLine({ event, workspace, branch }: EventLineProps) {
   const count = {
     added: 0,
     changed: 0,
@@ -257,7 +267,9 @@ function EventLine({ event, branch }: { readonly event: RunEvent; readonly branc
           <Unlink size={12} strokeWidth={1.75} aria-label={w.brokenLink} />
         </span>
       )}
-      <Cell className={cx('flex-1 truncate', event.tool !== null && 'font-mono text-[0.75rem]')}>{event.summary}</Cell>
+      <Cell className={cx('flex-1 truncate', event.tool !== null && 'font-mono text-[0.75rem]')}>
+        {workspace === null ? event.summary : event.summary.replaceAll(`${workspace}/`, '')}
+      </Cell>
       {event.subagent !== null && (
         <Link
           href={runPath(event.subagent)}

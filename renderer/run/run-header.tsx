@@ -36,6 +36,7 @@ export function RunHeader({ details, at }: { readonly details: RunDetails; reado
           <EffectCount effects={run.effects} />
         </span>
         <span className="ml-auto flex shrink-0 items-center gap-2">
+          <IdText id={run.id} />
           <CommandHint command={`reprise show ${run.id}@${at}`} />
         </span>
       </div>
@@ -97,7 +98,6 @@ export function RunHeader({ details, at }: { readonly details: RunDetails; reado
           <CoverageMark state={coverage.state} />
           {words.coverage[coverage.mode]}
         </span>
-        <IdText id={run.id} />
       </div>
     </header>
   )
