@@ -25,7 +25,7 @@ export function moveRegion(step: 1 | -1) {
         : region.matches(FOCUSABLE)
           ? region
           : region.querySelector<HTMLElement>(FOCUSABLE)
-    if (target !== undefined && visible(target)) {
+    if (target && visible(target)) {
       target.focus()
       return
     }
