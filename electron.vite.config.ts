@@ -11,6 +11,12 @@ const absoluteBase = { name: 'absolute-base', enforce: 'post', config: () => ({ 
 /** One output for Node 20 and for every Electron since 25 (Node 18, Chromium 114). */
 const node = { target: 'node18', sourcemap: true, minify: false } as const
 
+/**
+ * electron-vite 6 sets `./` whatever the configuration says; but the page lives at many paths (`/runs/…/at/41`), and relative addresses
+ * would be sought beside each of them.
+ */
+const absoluteBase = { name: 'absolute-base', enforce: 'post', config: () => ({ base: '/' }) } as const
+
 export default defineConfig({
   main: {
     build: {

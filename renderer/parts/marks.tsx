@@ -70,7 +70,7 @@ const statusLooks: Record<RunStatus, { readonly icon: ReactNode; readonly look: 
 export function StatusMark({ status }: { readonly status: RunStatus }) {
   const { icon, look } = statusLooks[status]
   return (
-    <span className={cx('inline-flex min-w-0 items-center gap-1', look)}>
+    <span className={cx('inline-flex max-w-full min-w-0 items-center gap-1 align-bottom', look)}>
       {icon}
       <span className="truncate">{words.runStatus[status]}</span>
     </span>

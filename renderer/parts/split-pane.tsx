@@ -1,6 +1,7 @@
 import { X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Group, Panel, Separator } from 'react-resizable-panels'
+import { useInspector } from '../shell/acts.ts'
 import { useView } from '../shell/view-state.ts'
 import { words } from '../words/en.ts'
 import { IconButton } from './button.tsx'
@@ -21,6 +22,7 @@ interface SplitPaneProps {
  * Mod+I hides it.
  */
 export function SplitPane({ main, inspector, title, empty = false, sheetClosed = false }: SplitPaneProps) {
+  useInspector()
   const open = useView((view) => view.inspector)
   const toggle = useView((view) => view.toggleInspector)
   const { ref, width } = useSize<HTMLDivElement>()

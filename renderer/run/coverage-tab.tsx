@@ -1,53 +1,11 @@
-import type { ReactNode } from 'react'
 import { formatBytes, formatNumber } from '../parts/format.ts'
 import { CoverageMark } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
 import type { RunDetails } from './run-screen.tsx'
 
 const w = words.run
-
-export function TableHead({
-  columns,
-  right = [],
-}: {
-  readonly columns: readonly string[]
-  readonly right?: readonly string[]
-}) {
-  return (
-    <thead className="text-left text-meta text-text-3">
-      <tr className="border-b border-line">
-        {columns.map((column) => (
-          <th
-            key={column}
-            scope="col"
-            className={`py-1 pr-3 font-medium whitespace-nowrap ${right.includes(column) ? 'text-right' : ''}`}
-          >
-            {column}
-          </th>
-        ))}
-      </tr>
-    </thead>
-  )
-}
-
-export function Section({
-  title,
-  children,
-  hint,
-}: {
-  readonly title: string
-  readonly children: ReactNode
-  readonly hint?: ReactNode
-}) {
-  return (
-    <section className="px-3 pt-4">
-      <h2 className="font-semibold">{title}</h2>
-      {hint !== undefined && <p className="mt-0.5 max-w-prose text-dense text-text-2">{hint}</p>}
-      <div className="mt-2 overflow-x-auto">{children}</div>
-    </section>
-  )
-}
 
 /** What of this run was captured completely, partly or not, each with its reason; unreadable lines with their place in the file. */
 export function CoverageTab({ details }: { readonly details: RunDetails }) {

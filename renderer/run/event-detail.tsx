@@ -158,7 +158,8 @@ function Detail({ detail, run, stale, onMoveSeq, onWhole }: DetailProps) {
               className="inline-flex min-w-0 items-baseline gap-1"
               title={w.sourceHint(detail.source.byte, detail.source.bytes)}
             >
-              <PathText path={detail.source.path} className="max-w-56" /> {w.source(detail.source.line)}
+              <PathText path={detail.source.path} className="max-w-56" />{' '}
+              <span className="shrink-0 whitespace-nowrap">{w.source(detail.source.line)}</span>
             </span>
           )}
         </div>

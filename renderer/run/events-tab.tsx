@@ -86,7 +86,7 @@ export function EventsTab(props: EventsTabProps) {
     </div>
   )
   const detail = <EventDetailPane run={run} seq={ticks.seqs[index] ?? 0} onMoveSeq={props.onMoveSeq} />
-  const beside = width >= 720
+  const beside = width >= 660
   return (
     <div ref={ref} className="flex min-h-0 min-w-0 flex-1">
       {width > 0 && (
@@ -125,6 +125,7 @@ function EventList({
   height,
 }: EventsTabProps & { readonly rows: readonly EventRow[]; readonly height: number }) {
   const { bySeq, want } = events
+  const keyOf = useCallback((at: number) => rows[at]?.key ?? `none:${at}`, [rows])
   const row = useCallback(
     (at: number): GridRow => {
       const entry = rows[at]
@@ -149,6 +150,7 @@ function EventList({
       label={w.eventsLabel}
       count={rows.length}
       row={row}
+      keyOf={keyOf}
       rowHeight={rowHeight}
       active={active}
       follow={active}
@@ -187,7 +189,11 @@ function EventList({
             <Cell>{w.loadingRow}</Cell>
           </div>
         ) : (
-          <EventLine event={event} branch={branches.find((branch) => branch.id === event.subagent)} />
+          <EventLine
+            event={event}
+            workspace={run.workspace}
+            branch={branches.find((branch) => branch.id === event.subagent)}
+          />
         )
       }}
     />
@@ -219,8 +225,14 @@ function eventSentence(event: RunEvent): string {
     .join(', ')
 }
 
-/** One event in one line. */
-function EventLine({ event, branch }: { readonly event: RunEvent; readonly branch: Run | undefined }) {
+interface EventLineProps {
+  readonly event: RunEvent
+  readonly workspace: string | null
+  readonly branch: Run | undefined
+}
+
+/** One event in one line; paths below the workspace are shown from there. */
+function EventLine({ event, workspace, branch }: EventLineProps) {
   const count = {
     added: 0,
     changed: 0,
@@ -257,7 +269,9 @@ function EventLine({ event, branch }: { readonly event: RunEvent; readonly branc
           <Unlink size={12} strokeWidth={1.75} aria-label={w.brokenLink} />
         </span>
       )}
-      <Cell className={cx('flex-1 truncate', event.tool !== null && 'font-mono text-[0.75rem]')}>{event.summary}</Cell>
+      <Cell className={cx('flex-1 truncate', event.tool !== null && 'font-mono text-[0.75rem]')}>
+        {workspace === null ? event.summary : event.summary.replaceAll(`${workspace}/`, '')}
+      </Cell>
       {event.subagent !== null && (
         <Link
           href={runPath(event.subagent)}

@@ -35,7 +35,8 @@ export function RunHeader({ details, at }: { readonly details: RunDetails; reado
         <span className="shrink-0 text-dense">
           <EffectCount effects={run.effects} />
         </span>
-        <span className="ml-auto flex shrink-0 items-center gap-2">
+        <span className="ml-auto flex shrink-0 items-center gap-2 max-sm:hidden">
+          <IdText id={run.id} />
           <CommandHint command={`reprise show ${run.id}@${at}`} />
         </span>
       </div>
@@ -97,7 +98,6 @@ export function RunHeader({ details, at }: { readonly details: RunDetails; reado
           <CoverageMark state={coverage.state} />
           {words.coverage[coverage.mode]}
         </span>
-        <IdText id={run.id} />
       </div>
     </header>
   )

@@ -201,7 +201,9 @@ function Spoken({
 }: Omit<TurnViewProps, 'onOpen'> & { readonly jump: React.ReactNode }) {
   const detail = useRead('runs.event', { run, seq })
   const parts =
-    detail.data?.parts.filter((part) => part.role === 'prompt' || part.role === 'text' || part.role === 'context') ?? []
+    detail.data?.parts.filter(
+      (part) => part.role === 'prompt' || part.role === 'text' || (part.role === 'context' && kind === 'compact'),
+    ) ?? []
   const thinking = detail.data?.parts.filter((part) => part.role === 'thinking') ?? []
   const prompt = kind === 'prompt'
   return (

@@ -4,8 +4,8 @@ import { LinkButton } from '../parts/button.tsx'
 import { Empty, Failure, Progress } from '../parts/feedback.tsx'
 import { formatNumber } from '../parts/format.ts'
 import { Unknown } from '../parts/marks.tsx'
+import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
-import { Section, TableHead } from './coverage-tab.tsx'
 import { useAllEvents } from './use-run-events.ts'
 
 const TokenChart = lazy(() => import('../parts/token-chart.tsx'))

@@ -19,9 +19,11 @@ interface Screen {
   readonly crumbs: readonly Crumb[]
   /** What `y` copies on this screen. */
   readonly reference: string | null
+  /** The screen has an inspector; without one its button is not shown. */
+  readonly inspector: boolean
 }
 
-export const useScreen = create<Screen>(() => ({ acts: [], crumbs: [], reference: null }))
+export const useScreen = create<Screen>(() => ({ acts: [], crumbs: [], reference: null, inspector: false }))
 
 /** Acts of the screen that is open; the palette reaches all of them. Pass a memoised list. */
 export function useActs(acts: readonly Act[]) {
@@ -49,4 +51,11 @@ export function useReference(reference: string | null) {
     useScreen.setState({ reference })
     return () => useScreen.setState({ reference: null })
   }, [reference])
+}
+
+export function useInspector() {
+  useEffect(() => {
+    useScreen.setState({ inspector: true })
+    return () => useScreen.setState({ inspector: false })
+  }, [])
 }

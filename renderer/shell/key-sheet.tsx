@@ -54,10 +54,10 @@ const groups: readonly (readonly [string, readonly (readonly [string, string])[]
   ],
 ]
 
-export function KeySheet({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
+export default function KeySheet({ onClose }: { readonly onClose: () => void }) {
   const singleKeys = useView((view) => view.singleKeys)
   return (
-    <Dialog.Root open={open} onOpenChange={(now) => !now && onClose()}>
+    <Dialog.Root open onOpenChange={(now) => !now && onClose()}>
       <Dialog.Portal>
         <Dialog.Overlay className="scrim fixed inset-0 z-40" />
         <Dialog.Content

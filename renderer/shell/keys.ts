@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
 import { copyText } from '../parts/copy.ts'
 import { useScreen } from './acts.ts'
+import { openKeySheet, openPalette } from './layers.ts'
 import { moveRegion } from './regions.ts'
 import { useView } from './view-state.ts'
 
@@ -25,14 +26,8 @@ export const goKeys: Readonly<Record<string, string>> = {
   f: '/search',
 }
 
-interface GlobalKeys {
-  readonly navigate: (path: string) => void
-  readonly openPalette: () => void
-  readonly openSheet: () => void
-}
-
 /** The keys that work everywhere; lists and the scrubber take theirs first. */
-export function useGlobalKeys({ navigate, openPalette, openSheet }: GlobalKeys) {
+export function useGlobalKeys(navigate: (path: string) => void) {
   useEffect(() => {
     let goUntil = 0
     const onKey = (event: KeyboardEvent) => {
@@ -49,7 +44,7 @@ export function useGlobalKeys({ navigate, openPalette, openSheet }: GlobalKeys) 
         if (event.key === 'F6') return () => moveRegion(event.shiftKey ? -1 : 1)
         if (event.ctrlKey || event.metaKey || event.altKey || inText(event.target)) return null
         if (!useView.getState().singleKeys) return null
-        if (event.key === '?') return openSheet
+        if (event.key === '?') return openKeySheet
         if (event.key === '/') return focusFilter
         if (!letterAllowed(event.target)) return null
         const target = goKeys[event.key]
@@ -73,7 +68,7 @@ export function useGlobalKeys({ navigate, openPalette, openSheet }: GlobalKeys) 
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  }, [navigate, openPalette, openSheet])
+  }, [navigate])
 }
 
 function focusFilter() {

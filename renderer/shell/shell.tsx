@@ -1,5 +1,4 @@
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
-import { Toaster } from 'sonner'
 import { useLocation } from 'wouter'
 import { useLiveFacts } from '../transport/live.ts'
 import { useRead } from '../transport/queries.ts'
@@ -9,8 +8,8 @@ import type { Act } from './acts.ts'
 import { Announcer, say } from './announcer.tsx'
 import { WindowBands } from './bands.tsx'
 import { Boundary } from './boundary.tsx'
-import { KeySheet } from './key-sheet.tsx'
 import { modWord, useGlobalKeys } from './keys.ts'
+import { openKeySheet, openPalette, useLayers } from './layers.ts'
 import { Rail } from './rail.tsx'
 import { StatusBar } from './status-bar.tsx'
 import { useThemeOnRoot } from './theme.ts'
@@ -18,20 +17,18 @@ import { TitleBar } from './title-bar.tsx'
 import { useView } from './view-state.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
+const KeySheet = lazy(() => import('./key-sheet.tsx'))
 
 /** The frame round every screen. */
 export function Shell({ children }: { readonly children: ReactNode }) {
   const [path, navigate] = useLocation()
-  const [palette, setPalette] = useState(false)
-  const [sheet, setSheet] = useState(false)
+  const layers = useLayers()
   useThemeOnRoot()
   useLiveFacts()
   useSettingsOnView()
   useGapAnnouncement()
-  const openPalette = useCallback(() => setPalette(true), [])
-  const openSheet = useCallback(() => setSheet(true), [])
   const go = useCallback((to: string) => navigate(to), [navigate])
-  useGlobalKeys({ navigate: go, openPalette, openSheet })
+  useGlobalKeys(go)
   const pages = useMemo<readonly Act[]>(
     () => [
       { id: 'timeline', label: words.nav.timeline, keys: 'g t', run: () => go('/timeline') },
@@ -41,7 +38,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       { id: 'resolve', label: words.manifest.resolveNow, run: () => go('/homes?resolve=1') },
       { id: 'health', label: words.nav.health, keys: 'g i', run: () => go('/health') },
       { id: 'settings', label: words.nav.settings, keys: 'g s', run: () => go('/settings') },
-      { id: 'keys', label: words.keys.title, keys: '?', run: openSheet },
+      { id: 'keys', label: words.keys.title, keys: '?', run: openKeySheet },
       {
         id: 'inspector',
         label: words.keys.inspector,
@@ -49,7 +46,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         run: () => useView.getState().toggleInspector(),
       },
     ],
-    [go, openSheet],
+    [go],
   )
   const { error } = useRead('status.get', {})
   if (error instanceof CallFailed && error.body.code === 'unauthorized') return <NeedsKey />
@@ -66,21 +63,17 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </main>
       </div>
       <StatusBar />
-      {palette && (
+      {layers.palette && (
         <Suspense fallback={null}>
-          <Palette onClose={() => setPalette(false)} navigate={go} pages={pages} />
+          <Palette onClose={() => useLayers.setState({ palette: false })} navigate={go} pages={pages} />
         </Suspense>
       )}
-      <KeySheet open={sheet} onClose={() => setSheet(false)} />
+      {layers.keys && (
+        <Suspense fallback={null}>
+          <KeySheet onClose={() => useLayers.setState({ keys: false })} />
+        </Suspense>
+      )}
       <Announcer />
-      <Toaster
-        position="bottom-right"
-        offset={36}
-        toastOptions={{
-          unstyled: true,
-          className: 'flex w-80 gap-2 rounded-control bg-raised px-3 py-2 text-dense text-text shadow-layer',
-        }}
-      />
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import { ChevronLeft, ChevronRight, Menu, Moon, Search, Sun } from 'lucide-react'
+import { ChevronLeft, ChevronRight, Menu, Moon, PanelRight, Search, Sun } from 'lucide-react'
 import { Dialog } from 'radix-ui'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -13,6 +13,7 @@ import { useView } from './view-state.ts'
 
 export function TitleBar({ openPalette }: { readonly openPalette: () => void }) {
   const crumbs = useScreen((screen) => screen.crumbs)
+  const inspector = useScreen((screen) => screen.inspector)
   return (
     <header data-region="title" className="flex h-11 shrink-0 items-center gap-1 border-b border-line bg-canvas px-2">
       <DrawerButton />
@@ -56,6 +57,14 @@ export function TitleBar({ openPalette }: { readonly openPalette: () => void }) 
         <span className="min-w-0 flex-1 truncate text-left max-sm:sr-only">{words.palette.open}</span>
         <kbd className="font-sans text-meta max-sm:hidden">{modWord}+K</kbd>
       </button>
+      {inspector && (
+        <IconButton
+          label={`${words.keys.inspector} (${modWord}+I)`}
+          onClick={() => useView.getState().toggleInspector()}
+        >
+          <PanelRight size={16} strokeWidth={1.75} aria-hidden="true" />
+        </IconButton>
+      )}
       <ThemeButton />
     </header>
   )

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'react'
 import type { Run } from '../../contract/run.ts'
 import { cx } from '../parts/classes.ts'
 import { formatClock, formatDuration, formatNumber, formatTokens, shortId } from '../parts/format.ts'
-import { CoverageMark, EffectCount, RuntimeTile, StatusMark } from '../parts/marks.tsx'
+import { CoverageMark, EffectCount, RuntimeTile, StatusMark, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
 import { Cell } from '../parts/virtual-grid.tsx'
 import { words } from '../words/en.ts'
@@ -28,8 +28,8 @@ export function RunRow(props: RunRowProps) {
   if (shape === 'wide')
     return (
       <div className={cx('grid h-full flex-1 items-center gap-x-2.5 pr-3 text-dense', rowColumns)}>
-        <Cell className="text-text-3 tabular-nums">
-          {run.started_at === null ? <abbr title={words.unknownDay}>–?–</abbr> : formatClock(run.started_at)}
+        <Cell className="truncate text-text-3 tabular-nums">
+          {run.started_at === null ? <Unknown why={words.unknownDay}>{w.noTime}</Unknown> : formatClock(run.started_at)}
         </Cell>
         <Cell className="flex">
           <RuntimeTile runtime={run.runtime} />

@@ -50,12 +50,16 @@ export function WelcomeBand({ status, onClose }: WelcomeProps) {
                 </span>
               </th>
               <td className="py-1 pr-3" colSpan={2}>
-                {w.notFound}, {w.lookedIn(looked.places.join(', '))}
+                {!looked.supported
+                  ? w.unsupported
+                  : `${w.notFound}${looked.places.length > 0 ? `, ${w.lookedIn(looked.places.join(', '))}` : ''}`}
               </td>
               <td className="py-1 text-right">
-                <Link href="/homes" className="rounded-chip text-accent hover:underline">
-                  {w.choose}
-                </Link>
+                {looked.supported && (
+                  <Link href="/homes" className="rounded-chip text-accent hover:underline">
+                    {w.choose}
+                  </Link>
+                )}
               </td>
             </tr>
           ))}
@@ -162,6 +166,7 @@ export function NothingFound({ status }: { readonly status: Status }) {
                 </span>
               </th>
               <td className="py-1.5">
+                {!looked.supported && <span className="text-text-2">{w.unsupported}</span>}
                 {looked.places.map((place) => (
                   <code key={place} className="block font-mono text-[0.75rem] break-all text-text-2">
                     {place}

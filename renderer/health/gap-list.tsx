@@ -1,0 +1,60 @@
+import { TriangleAlert } from 'lucide-react'
+import { Link } from 'wouter'
+import type { Gap } from '../../contract/home.ts'
+import { Empty, Failure, Loading } from '../parts/feedback.tsx'
+import { formatExact, shortId } from '../parts/format.ts'
+import { PathText } from '../parts/path-text.tsx'
+import { runPath } from '../shell/address.ts'
+import { useRead } from '../transport/queries.ts'
+import { words } from '../words/en.ts'
+
+const w = words.health
+
+/** One gap: what, how often, since when, where, what to do. */
+export function GapItem({ gap }: { readonly gap: Gap }) {
+  return (
+    <li className="flex items-start gap-3 border-b border-line px-3 py-2 text-dense [contain-intrinsic-size:auto_60px] [content-visibility:auto]">
+      <TriangleAlert size={14} strokeWidth={1.75} className="mt-0.5 shrink-0 text-warn" aria-hidden="true" />
+      <div className="min-w-0 flex-1">
+        <p className="flex flex-wrap items-baseline gap-x-2">
+          <span className="font-medium">{w.gapKinds[gap.kind]}</span>
+          {gap.count > 1 && <span className="text-text-3 tabular-nums">{w.times(gap.count)}</span>}
+          <span className="min-w-0 break-words">{gap.message}</span>
+        </p>
+        {gap.hint !== null && <p className="text-text-2">{gap.hint}</p>}
+        <p className="flex min-w-0 flex-wrap items-baseline gap-x-3 text-meta text-text-3">
+          <span className="tabular-nums">{formatExact(gap.at).slice(0, 19)}</span>
+          {gap.path !== null && <PathText path={gap.path} className="max-w-[32rem]" />}
+          {gap.run !== null && (
+            <Link
+              href={`${runPath(gap.run)}?tab=coverage`}
+              className="rounded-chip font-mono text-accent hover:underline"
+            >
+              {shortId(gap.run)}
+            </Link>
+          )}
+        </p>
+      </div>
+    </li>
+  )
+}
+
+export function GapList() {
+  const gaps = useRead('health.gaps', { limit: 1000 })
+  if (gaps.error !== null)
+    return <Failure what={w.tabs.gaps} failure={gaps.error} onRetry={() => void gaps.refetch()} />
+  if (gaps.data === undefined) return <Loading what={w.tabs.gaps} rowHeight={48} />
+  if (gaps.data.gaps.length === 0) return <Empty title={w.gapsNone} hint={w.gapsNoneHint} />
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto">
+      {gaps.data.gaps.length < gaps.data.total && (
+        <p className="px-3 py-1 text-meta text-text-2">{w.of(gaps.data.gaps.length, gaps.data.total)}</p>
+      )}
+      <ul>
+        {gaps.data.gaps.map((gap) => (
+          <GapItem key={gap.id} gap={gap} />
+        ))}
+      </ul>
+    </div>
+  )
+}

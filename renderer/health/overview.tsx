@@ -1,0 +1,99 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import type { Status } from '../../contract/home.ts'
+import { formatBytes, formatDuration } from '../parts/format.ts'
+import { RuntimeTile } from '../parts/marks.tsx'
+import { PathText } from '../parts/path-text.tsx'
+import { useLink } from '../shell/link-state.ts'
+import { importShare } from '../shell/progress.ts'
+import { words } from '../words/en.ts'
+import { GapItem } from './gap-list.tsx'
+
+const w = words.health
+
+function Row({ name, children }: { readonly name: string; readonly children: ReactNode }) {
+  return (
+    <div className="grid grid-cols-[8rem_minmax(0,1fr)] gap-x-4 border-b border-line px-3 py-2 text-dense max-sm:grid-cols-1">
+      <dt className="text-text-3">{name}</dt>
+      <dd className="min-w-0">{children}</dd>
+    </div>
+  )
+}
+
+/** One quiet line per row when all is well. */
+export function Overview({ status }: { readonly status: Status }) {
+  const { daemon, homes, watches, store, vault } = status
+  const pushed = useLink((now) => now.progress)
+  const reading = importShare(pushed.size > 0 ? [...pushed.values()] : status.progress)
+  return (
+    <div className="min-h-0 flex-1 overflow-y-auto pb-8">
+      {status.gaps.length > 0 && (
+        <ul>
+          {status.gaps.map((gap) => (
+            <GapItem key={gap.id} gap={gap} />
+          ))}
+          {status.gap_count > status.gaps.length && (
+            <li className="border-b border-line px-3 py-2 text-dense">
+              <Link href="/health/gaps" className="rounded-chip text-accent hover:underline">
+                {w.of(status.gaps.length, status.gap_count)}
+              </Link>
+            </li>
+          )}
+        </ul>
+      )}
+      <dl>
+        {status.gap_count === 0 && <Row name={w.tabs.gaps}>{w.gapsNone}</Row>}
+        <Row name={w.homes}>
+          <ul>
+            {homes.map((home) => (
+              <li key={home.id} className="flex min-w-0 flex-wrap items-baseline gap-x-3 py-0.5">
+                <RuntimeTile runtime={home.runtime} />
+                <PathText path={home.path} className="max-w-80" />
+                <span className={home.watched && !home.watching.polling ? 'text-text-2' : 'text-warn'}>
+                  {!home.watched
+                    ? words.homes.notWatched
+                    : home.watching.polling
+                      ? words.homes.polling
+                      : words.homes.watchingAll(home.watching.watched)}
+                  {home.watching.why !== null && `: ${home.watching.why}`}
+                </span>
+                {home.unreadable > 0 && (
+                  <Link href="/health/unreadable" className="rounded-chip text-warn hover:underline">
+                    {words.homes.unreadable(home.unreadable)}
+                  </Link>
+                )}
+                {home.state !== 'ok' && (
+                  <span className="text-danger">{home.reason ?? words.homes.states[home.state]}</span>
+                )}
+              </li>
+            ))}
+            {homes.length === 0 && <li>{words.status.noHomes}</li>}
+          </ul>
+        </Row>
+        <Row name={w.lag}>
+          {w.lagText(status.lag_ms < 1000 ? `${Math.round(status.lag_ms)} ms` : formatDuration(status.lag_ms))}
+        </Row>
+        <Row name={w.watches}>
+          {w.watchesText(watches.count, watches.limit)}
+          {watches.polling > 0 && <span className="text-warn">; {w.polledText(watches.polling)}</span>}
+        </Row>
+        <Row name={w.reading}>{reading === null ? w.readingNone : words.status.reading(reading.percent)}</Row>
+        <Row name={w.search}>
+          {reading === null || reading.searchable >= 100 ? w.searchAll : words.status.searchable(reading.searchable)}
+        </Row>
+        <Row name={w.store}>{w.storeText(formatBytes(store.bytes), store.runs, store.events, store.manifests)}</Row>
+        <Row name={w.vault}>
+          <span className={vault.key_store === 'none' ? 'text-warn' : ''}>{w.vaults[vault.key_store]}</span>
+          {vault.note !== null && <span className="text-text-2">: {vault.note}</span>}
+        </Row>
+        <Row name={w.dataDir}>
+          <PathText path={daemon.data_dir} />
+        </Row>
+        <Row name={w.socket}>
+          <PathText path={daemon.socket} />
+        </Row>
+        <Row name={w.address}>{daemon.url ?? w.noAddress}</Row>
+      </dl>
+    </div>
+  )
+}
