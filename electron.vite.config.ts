@@ -5,9 +5,6 @@ import { defineConfig } from 'electron-vite'
 
 const at = (path: string) => resolve(import.meta.dirname ?? process.cwd(), path)
 
-/** electron-vite makes addresses of scripts relative, for pages opened as files; ours has routes, and a reload below `/runs/` found none. */
-const absoluteBase = { name: 'absolute-base', enforce: 'post', config: () => ({ base: '/' }) } as const
-
 /** One output for Node 20 and for every Electron since 25 (Node 18, Chromium 114). */
 const node = { target: 'node18', sourcemap: true, minify: false } as const
 
