@@ -39,6 +39,13 @@ export function SourcesTab({ manifest, onSelect }: SourcesTabProps) {
           `${sourceName(source)} ${source.scope} ${source.kind} ${source.status}`.toLowerCase().includes(wanted)),
     )
   }, [manifest, text, neverUsed])
+  const keyOf = useCallback(
+    (index: number) => {
+      const entry = rows[index]
+      return entry === undefined ? `none:${index}` : sourceKey(entry.source)
+    },
+    [rows],
+  )
   const row = useCallback(
     (index: number): GridRow => {
       const entry = rows[index]
@@ -60,6 +67,7 @@ export function SourcesTab({ manifest, onSelect }: SourcesTabProps) {
             tree
             count={rows.length}
             row={row}
+            keyOf={keyOf}
             rowHeight={() => height}
             active={active}
             onActive={(key, index) => {

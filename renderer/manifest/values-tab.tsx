@@ -37,6 +37,7 @@ export function ValuesTab({ manifest, onSelect }: ValuesTabProps) {
       )
       .sort(([a], [b]) => (a < b ? -1 : 1))
   }, [manifest, text])
+  const keyOf = useCallback((index: number) => entries[index]?.[0] ?? `none:${index}`, [entries])
   const row = useCallback(
     (index: number): GridRow => {
       const entry = entries[index]
@@ -59,6 +60,7 @@ export function ValuesTab({ manifest, onSelect }: ValuesTabProps) {
             label={w.values.label}
             count={entries.length}
             row={row}
+            keyOf={keyOf}
             rowHeight={() => (wide ? base : 48)}
             active={active}
             onActive={(key, index) => {

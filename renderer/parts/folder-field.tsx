@@ -33,6 +33,7 @@ export function FolderField({ label, value, onChange }: FolderFieldProps) {
       </label>
       <div className="flex gap-2">
         <Command
+          vimBindings={false}
           shouldFilter={false}
           label={label}
           value={picked}
@@ -64,23 +65,22 @@ export function FolderField({ label, value, onChange }: FolderFieldProps) {
             placeholder="~/"
             className="h-8 w-full rounded-control border border-line-strong bg-raised px-2 font-mono text-dense outline-none focus:border-focus max-sm:h-11"
           />
-          {folders.length > 0 && (
-            <Command.List
-              onMouseDown={(event) => event.preventDefault()}
-              className="layer absolute top-full left-0 z-40 mt-1 max-h-64 w-full overflow-y-auto rounded-control bg-raised p-1 shadow-layer"
-            >
-              {folders.slice(0, 100).map((folder) => (
-                <Command.Item
-                  key={folder}
-                  value={folder}
-                  onSelect={() => onChange(`${folder}/`)}
-                  className="flex min-h-7 cursor-default items-center rounded-chip px-2 font-mono text-dense break-all select-none data-[selected=true]:bg-select-strong"
-                >
-                  {folder}
-                </Command.Item>
-              ))}
-            </Command.List>
-          )}
+          <Command.List
+            hidden={folders.length === 0}
+            onMouseDown={(event) => event.preventDefault()}
+            className="layer absolute top-full left-0 z-40 mt-1 max-h-64 w-full overflow-y-auto rounded-control bg-raised p-1 shadow-layer"
+          >
+            {folders.slice(0, 100).map((folder) => (
+              <Command.Item
+                key={folder}
+                value={folder}
+                onSelect={() => onChange(`${folder}/`)}
+                className="flex min-h-7 cursor-default items-center rounded-chip px-2 font-mono text-dense break-all select-none data-[selected=true]:bg-select-strong"
+              >
+                {folder}
+              </Command.Item>
+            ))}
+          </Command.List>
         </Command>
         {bridge !== undefined && (
           <Button

@@ -4,6 +4,8 @@
 export interface Place {
   readonly offset: number
   readonly key: string | null
+  /** The list was worked in by keyboard or pointer. */
+  readonly focused: boolean
 }
 
 const KEY = 'reprise.places'
@@ -25,7 +27,7 @@ export const placeOf = (memory: string): Place | undefined => load().get(memory)
 let timer: ReturnType<typeof setTimeout> | null = null
 export function rememberPlace(memory: string, place: Partial<Place>) {
   const all = load()
-  const before = all.get(memory) ?? { offset: 0, key: null }
+  const before = all.get(memory) ?? { offset: 0, key: null, focused: false }
   all.delete(memory)
   all.set(memory, { ...before, ...place })
   for (const oldest of all.keys()) {

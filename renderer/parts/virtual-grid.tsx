@@ -38,6 +38,8 @@ export interface VirtualGridProps {
   /** Rows of all pages, when more exist than are loaded. */
   readonly total?: number
   readonly row: (index: number) => GridRow
+  /** The key alone, asked for many rows at once; the same as `row(index).key`. */
+  readonly keyOf: (index: number) => string
   readonly rowHeight: (index: number) => number
   readonly render: (index: number, state: RowState) => ReactNode
   readonly active: string | null
@@ -64,17 +66,19 @@ export interface VirtualGridProps {
   readonly openOnClick?: boolean
 }
 
+const none: readonly number[] = []
+
 /**
  * Every list of the window: windowed, one tab stop, the container holds the focus and points at a row with
  * `aria-activedescendant`, so that a row scrolled away cannot lose it.
  */
 export function VirtualGrid(props: VirtualGridProps) {
-  const { label, tree = false, count, row, rowHeight, active, memory, sticky = [] } = props
+  const { label, tree = false, count, row, keyOf, rowHeight, active, memory, sticky = none } = props
   const scroller = useRef<HTMLDivElement>(null)
   const body = useRef<HTMLDivElement>(null)
   const id = useId()
   const [focused, setFocused] = useState(false)
-  const activeIndex = useActiveIndex(count, row, active)
+  const activeIndex = useActiveIndex(count, keyOf, active)
   const stuck = useRef(-1)
 
   const extract = useCallback(
@@ -92,7 +96,7 @@ export function VirtualGrid(props: VirtualGridProps) {
     count,
     getScrollElement: () => scroller.current,
     estimateSize: rowHeight,
-    getItemKey: (index) => row(index).key,
+    getItemKey: keyOf,
     overscan: 12,
     rangeExtractor: extract,
     initialOffset: () => (memory === undefined ? 0 : (placeOf(memory)?.offset ?? 0)),
@@ -101,6 +105,12 @@ export function VirtualGrid(props: VirtualGridProps) {
   const firstHeight = count > 0 ? rowHeight(count - 1) : 0
   // biome-ignore lint/correctness/useExhaustiveDependencies: the height is what asks for measuring again
   useLayoutEffect(() => virtualizer.measure(), [firstHeight])
+
+  // Coming back to a list one stood in: the focus is there again, unless it is somewhere already.
+  useEffect(() => {
+    if (memory !== undefined && placeOf(memory)?.focused === true && document.activeElement === document.body)
+      scroller.current?.focus({ preventScroll: true })
+  }, [memory])
 
   const items = virtualizer.getVirtualItems()
   const range = virtualizer.range
@@ -113,11 +123,11 @@ export function VirtualGrid(props: VirtualGridProps) {
   const followed = useRef<string | null>(memory === undefined || placeOf(memory) === undefined ? null : follow)
   useEffect(() => {
     if (follow === null || followed.current === follow) return
-    const index = findRow(count, row, follow)
+    const index = findRow(count, keyOf, follow)
     if (index < 0) return
     virtualizer.scrollToIndex(index, { align: followed.current === null ? 'center' : 'auto' })
     followed.current = follow
-  }, [follow, count, row, virtualizer])
+  }, [follow, count, keyOf, virtualizer])
 
   const go = (index: number, step: number) => {
     let next = Math.max(0, Math.min(count - 1, index))
@@ -126,8 +136,8 @@ export function VirtualGrid(props: VirtualGridProps) {
     virtualizer.scrollToIndex(next, { align: 'auto' })
     // A heading that sticks would cover the row.
     if (next > 0 && row(next - 1).heading === true && step < 0) virtualizer.scrollToIndex(next - 1, { align: 'auto' })
-    props.onActive(row(next).key, next)
-    if (memory !== undefined) rememberPlace(memory, { key: row(next).key })
+    props.onActive(keyOf(next), next)
+    if (memory !== undefined) rememberPlace(memory, { key: keyOf(next), focused: true })
   }
   const menuAt = (index: number) => {
     const box = body.current?.querySelector(`[data-index="${index}"]`)?.getBoundingClientRect()
@@ -209,8 +219,8 @@ export function VirtualGrid(props: VirtualGridProps) {
   const onClick = (event: MouseEvent) => {
     const index = indexOf(event)
     if (index < 0 || window.getSelection()?.isCollapsed === false) return
-    props.onActive(row(index).key, index)
-    if (memory !== undefined) rememberPlace(memory, { key: row(index).key })
+    props.onActive(keyOf(index), index)
+    if (memory !== undefined) rememberPlace(memory, { key: keyOf(index), focused: true })
     if (props.openOnClick === true) props.onOpen?.(index)
   }
   const onContextMenu = (event: MouseEvent) => {
@@ -312,17 +322,17 @@ export function VirtualGrid(props: VirtualGridProps) {
   )
 }
 
-function findRow(count: number, row: (index: number) => GridRow, key: string): number {
-  for (let index = 0; index < count; index += 1) if (row(index).key === key) return index
+function findRow(count: number, keyOf: (index: number) => string, key: string): number {
+  for (let index = 0; index < count; index += 1) if (keyOf(index) === key) return index
   return -1
 }
 
 /** The index of the active key; looked up near where it was first, since rows mostly keep their place. */
-function useActiveIndex(count: number, row: (index: number) => GridRow, key: string | null): number {
+function useActiveIndex(count: number, keyOf: (index: number) => string, key: string | null): number {
   const last = useRef(-1)
   if (key === null) return -1
-  if (last.current >= 0 && last.current < count && row(last.current).key === key) return last.current
-  last.current = findRow(count, row, key)
+  if (last.current >= 0 && last.current < count && keyOf(last.current) === key) return last.current
+  last.current = findRow(count, keyOf, key)
   return last.current
 }
 

@@ -86,7 +86,7 @@ export function EventsTab(props: EventsTabProps) {
     </div>
   )
   const detail = <EventDetailPane run={run} seq={ticks.seqs[index] ?? 0} onMoveSeq={props.onMoveSeq} />
-  const beside = width >= 720
+  const beside = width >= 660
   return (
     <div ref={ref} className="flex min-h-0 min-w-0 flex-1">
       {width > 0 && (
@@ -125,6 +125,7 @@ function EventList({
   height,
 }: EventsTabProps & { readonly rows: readonly EventRow[]; readonly height: number }) {
   const { bySeq, want } = events
+  const keyOf = useCallback((at: number) => rows[at]?.key ?? `none:${at}`, [rows])
   const row = useCallback(
     (at: number): GridRow => {
       const entry = rows[at]
@@ -149,6 +150,7 @@ function EventList({
       label={w.eventsLabel}
       count={rows.length}
       row={row}
+      keyOf={keyOf}
       rowHeight={rowHeight}
       active={active}
       follow={active}

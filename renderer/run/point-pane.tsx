@@ -136,6 +136,13 @@ function FileList({ files, workspace, at, onMoveSeq }: FileListProps) {
     }
     return list
   }, [files, workspace])
+  const keyOf = useCallback(
+    (index: number) => {
+      const entry = rows[index]
+      return entry?.type === 'file' ? entry.file.path : `folder:${entry?.name ?? index}`
+    },
+    [rows],
+  )
   const row = useCallback(
     (index: number): GridRow => {
       const entry = rows[index]
@@ -158,6 +165,7 @@ function FileList({ files, workspace, at, onMoveSeq }: FileListProps) {
         label={w.files}
         count={rows.length}
         row={row}
+        keyOf={keyOf}
         rowHeight={() => height}
         active={active}
         onActive={setActive}

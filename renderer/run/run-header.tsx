@@ -35,7 +35,7 @@ export function RunHeader({ details, at }: { readonly details: RunDetails; reado
         <span className="shrink-0 text-dense">
           <EffectCount effects={run.effects} />
         </span>
-        <span className="ml-auto flex shrink-0 items-center gap-2">
+        <span className="ml-auto flex shrink-0 items-center gap-2 max-sm:hidden">
           <IdText id={run.id} />
           <CommandHint command={`reprise show ${run.id}@${at}`} />
         </span>

@@ -38,10 +38,11 @@ export function ScrubberBar(props: ScrubberBarProps) {
     }, 1000 / speed)
     return () => clearInterval(timer)
   }, [playing, speed, count])
-  const icon = (label: string, Icon: typeof Play, target: number | null) => (
+  const icon = (label: string, Icon: typeof Play, target: number | null, wideOnly = false) => (
     <IconButton
       label={label}
       disabled={target === null || target === index || target < 0 || target >= count}
+      className={wideOnly ? 'max-sm:hidden' : ''}
       onClick={() => target !== null && onMove(target)}
     >
       <Icon size={15} strokeWidth={1.75} aria-hidden="true" />
@@ -49,8 +50,8 @@ export function ScrubberBar(props: ScrubberBarProps) {
   )
   return (
     <div className="flex shrink-0 flex-wrap items-center gap-x-1 border-t border-line px-2 py-1">
-      {icon(w.first, ChevronFirst, 0)}
-      {icon(w.previousChange, SkipBack, nextWhere(ticks.changed, index, -1))}
+      {icon(w.first, ChevronFirst, 0, true)}
+      {icon(w.previousChange, SkipBack, nextWhere(ticks.changed, index, -1), true)}
       {icon(w.previous, ChevronLeft, index - 1)}
       <div className="min-w-48 flex-1 px-1">
         <Scrubber
@@ -69,8 +70,8 @@ export function ScrubberBar(props: ScrubberBarProps) {
         />
       </div>
       {icon(w.next, ChevronRight, index + 1)}
-      {icon(w.nextChange, SkipForward, nextWhere(ticks.changed, index, 1))}
-      {icon(w.last, ChevronLast, count - 1)}
+      {icon(w.nextChange, SkipForward, nextWhere(ticks.changed, index, 1), true)}
+      {icon(w.last, ChevronLast, count - 1, true)}
       <span
         className="min-w-20 text-center text-dense whitespace-nowrap text-text-2 tabular-nums"
         role={props.typed === '' ? undefined : 'status'}

@@ -63,6 +63,7 @@ export default function SearchScreen() {
   }, [first])
   return (
     <>
+      <h1 className="sr-only">{w.title}</h1>
       <div data-region="filter" className="flex shrink-0 flex-wrap items-center gap-2 border-b border-line px-3 py-2">
         <div className="flex h-8 min-w-64 flex-1 items-center gap-2 rounded-control border border-line-strong bg-raised px-2 focus-within:border-focus max-sm:h-11">
           <SearchIcon size={14} strokeWidth={1.75} className="shrink-0 text-text-3" aria-hidden="true" />
@@ -137,6 +138,13 @@ function Hits({ hits, total, memory, onNearEnd }: HitsProps) {
   const [active, setActive] = useState<string | null>(() => placeOf(memory)?.key ?? null)
   const { ref, width } = useSize<HTMLDivElement>()
   useReference(active)
+  const keyOf = useCallback(
+    (index: number) => {
+      const hit = hits[index]
+      return hit === undefined ? `none:${index}` : `${hit.run}@${hit.seq}`
+    },
+    [hits],
+  )
   const row = useCallback(
     (index: number): GridRow => {
       const hit = hits[index]
@@ -157,6 +165,7 @@ function Hits({ hits, total, memory, onNearEnd }: HitsProps) {
           count={hits.length}
           total={total}
           row={row}
+          keyOf={keyOf}
           rowHeight={() => 48}
           active={active}
           onActive={setActive}

@@ -66,7 +66,7 @@ export default function Palette({ onClose, navigate, pages }: PaletteProps) {
           className="layer fixed top-[12vh] left-1/2 z-50 w-[min(44rem,calc(100vw-1rem))] -translate-x-1/2 overflow-hidden rounded-card bg-raised shadow-layer"
         >
           <Dialog.Title className="sr-only">{w.label}</Dialog.Title>
-          <Command shouldFilter={false} label={w.label} loop>
+          <Command vimBindings={false} shouldFilter={false} label={w.label} loop>
             <Command.Input
               autoFocus
               value={text}

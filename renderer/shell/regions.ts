@@ -2,7 +2,8 @@
 const last = new WeakMap<Element, HTMLElement>()
 const FOCUSABLE = 'a[href],button:not([disabled]),input:not([disabled]),select,textarea,[tabindex]:not([tabindex="-1"])'
 
-const visible = (element: Element) => element instanceof HTMLElement && element.getClientRects().length > 0
+const visible = (element: Element): element is HTMLElement =>
+  element instanceof HTMLElement && element.getClientRects().length > 0
 
 export function moveRegion(step: 1 | -1) {
   const regions = [...document.querySelectorAll('[data-region]')].filter(visible)
@@ -24,7 +25,7 @@ export function moveRegion(step: 1 | -1) {
         : region.matches(FOCUSABLE)
           ? region
           : region.querySelector<HTMLElement>(FOCUSABLE)
-    if (target !== null && target !== undefined && visible(target)) {
+    if (target && visible(target)) {
       target.focus()
       return
     }

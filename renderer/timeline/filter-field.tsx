@@ -97,6 +97,7 @@ export function FilterField({ value, onChange, values }: FilterFieldProps) {
   }
   return (
     <Command
+      vimBindings={false}
       shouldFilter={false}
       label={words.timeline.filter}
       value={picked}
@@ -129,23 +130,22 @@ export function FilterField({ value, onChange, values }: FilterFieldProps) {
           </IconButton>
         )}
       </div>
-      {open && completions.length > 0 && (
-        <Command.List
-          className="layer absolute top-full left-0 z-40 mt-1 max-h-80 w-72 overflow-y-auto rounded-control bg-raised p-1 shadow-layer"
-          onMouseDown={(event) => event.preventDefault()}
-        >
-          {completions.map((completion) => (
-            <Command.Item
-              key={completion.text}
-              value={completion.text}
-              onSelect={() => take(completion)}
-              className="flex min-h-7 cursor-default items-center truncate rounded-chip px-2 font-mono text-dense select-none data-[selected=true]:bg-select-strong max-sm:min-h-11"
-            >
-              {completion.text}
-            </Command.Item>
-          ))}
-        </Command.List>
-      )}
+      <Command.List
+        hidden={!open || completions.length === 0}
+        className="layer absolute top-full left-0 z-40 mt-1 max-h-80 w-72 overflow-y-auto rounded-control bg-raised p-1 shadow-layer"
+        onMouseDown={(event) => event.preventDefault()}
+      >
+        {completions.map((completion) => (
+          <Command.Item
+            key={completion.text}
+            value={completion.text}
+            onSelect={() => take(completion)}
+            className="flex min-h-7 cursor-default items-center truncate rounded-chip px-2 font-mono text-dense select-none data-[selected=true]:bg-select-strong max-sm:min-h-11"
+          >
+            {completion.text}
+          </Command.Item>
+        ))}
+      </Command.List>
     </Command>
   )
 }

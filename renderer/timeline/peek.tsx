@@ -4,7 +4,7 @@ import type { Run } from '../../contract/run.ts'
 import type { TimelineItem } from '../../contract/timeline.ts'
 import { IdText } from '../parts/digest.tsx'
 import { Fact, Facts, PaneHeading } from '../parts/facts.tsx'
-import { Empty, Failure, Loading } from '../parts/feedback.tsx'
+import { Empty, Failure, Loading, useAfter } from '../parts/feedback.tsx'
 import { formatDuration, formatExact, formatNumber, shortDigest, shortId } from '../parts/format.ts'
 import { CoverageMark, EffectCount, RuntimeTile, StatusMark, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
@@ -21,7 +21,9 @@ export function PeekNothing() {
 
 /** A run at a glance: what it changed, what it used, how completely it was seen. */
 export function RunPeek({ run }: { readonly run: Run }) {
-  const details = useRead('runs.get', { run: run.id })
+  // Rows one only passes by ask for nothing.
+  const stays = useAfter(120)
+  const details = useRead('runs.get', { run: run.id }, { enabled: stays })
   const ended = run.ended_at
   return (
     <div className="pb-4">

@@ -16,6 +16,7 @@ import { words } from '../words/en.ts'
 import { setToken } from './filter.ts'
 import { Gutter, gutterWidth } from './gutter.tsx'
 import { type Lane, layLanes } from './lanes.ts'
+import { usePeek } from './peek-store.ts'
 import { type TimelineRow, toRows } from './rows.ts'
 import { type RowShape, RunRow, rowColumns, runSentence } from './run-row.tsx'
 import { useChildren } from './use-timeline.ts'
@@ -31,13 +32,12 @@ interface TimelineListProps {
   readonly onNearEnd: () => void
   readonly onTop: (top: boolean) => void
   readonly onFocus: (focused: boolean) => void
-  readonly onPeek: (row: TimelineRow | null) => void
   readonly query: string
   readonly setQuery: (query: string) => void
 }
 
 export function TimelineList(props: TimelineListProps) {
-  const { items, complete, memory, onNearEnd, onPeek, query, setQuery } = props
+  const { items, complete, memory, onNearEnd, query, setQuery } = props
   const { navigate } = useAddress()
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
   const [active, setActive] = useState<string | null>(() => placeOf(memory)?.key ?? null)
@@ -65,6 +65,7 @@ export function TimelineList(props: TimelineListProps) {
   const rowHeight = shape === 'wide' ? listHeight : 48
   const heightOf = useCallback((index: number) => (rows[index]?.type === 'day' ? 28 : rowHeight), [rows, rowHeight])
   const now = useMemo(() => new Date(), [])
+  const keyOf = useCallback((index: number) => rows[index]?.key ?? `none:${index}`, [rows])
   const rowAt = useCallback(
     (index: number): GridRow => {
       const row = rows[index]
@@ -78,10 +79,11 @@ export function TimelineList(props: TimelineListProps) {
     },
     [rows, now],
   )
-  const activeRow = rows.find((row) => row.key === active)
+  const activeRow = useMemo(() => rows.find((row) => row.key === active), [rows, active])
   useReference(activeRow?.type === 'run' ? activeRow.run.id : null)
   // The inspector shows the row one stands on, as its run goes on.
-  useEffect(() => onPeek(activeRow ?? null), [activeRow, onPeek])
+  useEffect(() => usePeek.setState({ row: activeRow ?? null }), [activeRow])
+  useEffect(() => () => usePeek.setState({ row: null }), [])
 
   const toggle = (run: string, isOpen: boolean) =>
     setOpen((before) => {
@@ -144,6 +146,7 @@ export function TimelineList(props: TimelineListProps) {
           count={rows.length}
           total={complete ? rows.length : props.total}
           row={rowAt}
+          keyOf={keyOf}
           rowHeight={heightOf}
           active={active}
           onActive={setActive}

@@ -1,5 +1,5 @@
 import { ArrowUp, BarChart3, Table2 } from 'lucide-react'
-import { useCallback, useMemo, useRef, useState } from 'react'
+import { useCallback, useMemo, useRef } from 'react'
 import type { TimelineFilter } from '../../contract/timeline.ts'
 import { Button, LinkButton } from '../parts/button.tsx'
 import { CommandHint, shellWord } from '../parts/command-hint.tsx'
@@ -17,7 +17,7 @@ import { Facets } from './facets.tsx'
 import { type FilterKey, type Problem, readFilter, setToken, wordsOf } from './filter.ts'
 import { FilterField } from './filter-field.tsx'
 import { ItemPeek, PeekNothing, RunPeek } from './peek.tsx'
-import type { TimelineRow } from './rows.ts'
+import { usePeek } from './peek-store.ts'
 import { TimelineList } from './timeline-list.tsx'
 import { useTimeline } from './use-timeline.ts'
 import { NothingFound, WelcomeBand } from './welcome.tsx'
@@ -48,6 +48,7 @@ export function TimelineScreen({ welcome }: { readonly welcome: boolean }) {
   if (nothing) return <NothingFound status={status.data} />
   return (
     <>
+      {!band && <h1 className="sr-only">{w.title}</h1>}
       {band && (
         <WelcomeBand
           status={status.data}
@@ -88,11 +89,12 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
   const atTop = useRef(true)
   const focused = useRef(false)
   const mayMove = useCallback(() => atTop.current && !focused.current, [])
-  const timeline = useTimeline(filter, mayMove)
+  const memory = `timeline?${query}&${since}&${until}`
+  const timeline = useTimeline(filter, mayMove, memory)
   const { head } = timeline
   const asTable = useView((view) => view.heatAsTable)
   const setAsTable = useView((view) => view.setHeatAsTable)
-  const [peeked, setPeeked] = useState<TimelineRow | null>(null)
+  const nothingPeeked = usePeek((peek) => peek.row === null)
   const reading = useLink((now) => now.progress.size > 0)
   const filtered = query !== '' || since !== null || until !== null
   const values = useMemo<Partial<Record<FilterKey, readonly string[]>>>(
@@ -185,7 +187,7 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
         />
       )}
       {reading && !filtered && <Band tone="plain">{w.readingHistory}</Band>}
-      {timeline.pending && timeline.error === null && <Loading what={w.title} />}
+      {(timeline.pending || !timeline.reached) && timeline.error === null && <Loading what={w.title} />}
       {timeline.hasRows && timeline.items.length === 0 && (
         <NoRows
           filtered={filtered}
@@ -195,13 +197,14 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
           setQuery={setQuery}
         />
       )}
-      {timeline.items.length > 0 && (
+      {timeline.items.length > 0 && timeline.reached && (
         <div className="relative flex min-h-0 flex-1 flex-col border-t border-line">
           <TimelineList
+            key={`${memory}#${timeline.generation}`}
             items={timeline.items}
             complete={timeline.complete}
             total={head?.total ?? timeline.items.length}
-            memory={`timeline?${query}&${since}&${until}`}
+            memory={memory}
             onNearEnd={timeline.loadMore}
             onTop={(top) => {
               atTop.current = top
@@ -209,7 +212,6 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
             onFocus={(now) => {
               focused.current = now
             }}
-            onPeek={setPeeked}
             query={query}
             setQuery={setQuery}
           />
@@ -228,17 +230,13 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
       )}
     </>
   )
-  const inspector =
-    peeked === null ? (
-      <PeekNothing />
-    ) : peeked.type === 'run' ? (
-      <RunPeek key={peeked.run.id} run={peeked.run} />
-    ) : 'item' in peeked ? (
-      <ItemPeek item={peeked.item} />
-    ) : (
-      <PeekNothing />
-    )
-  return <SplitPane main={main} inspector={inspector} title={words.peek.inspector} empty={peeked === null} />
+  return <SplitPane main={main} inspector={<Inspector />} title={words.peek.inspector} empty={nothingPeeked} />
+}
+
+function Inspector() {
+  const row = usePeek((peek) => peek.row)
+  if (row?.type === 'run') return <RunPeek key={row.run.id} run={row.run} />
+  return row !== null && 'item' in row ? <ItemPeek item={row.item} /> : <PeekNothing />
 }
 
 interface NoRowsProps {

@@ -2,11 +2,13 @@ import { type InfiniteData, useInfiniteQuery, useQueryClient } from '@tanstack/r
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Run } from '../../contract/run.ts'
 import type { TimelineFilter, TimelineItem, TimelinePage } from '../../contract/timeline.ts'
+import { placeOf, rememberPlace } from '../parts/grid-memory.ts'
 import { queryKey, useRead, useTransport } from '../transport/queries.ts'
 import { itemKey } from './rows.ts'
 
 const PAGE = 200
 const BUCKETS = 200
+const SMALLEST_ROW = 28
 
 type Pages = InfiniteData<TimelinePage, string | null>
 
@@ -14,7 +16,7 @@ type Pages = InfiniteData<TimelinePage, string | null>
  * The rows on screen and the head of the list as it is now, kept apart: pushed facts refresh the head; its runs are patched into the
  * rows in place, and rows are added only when nobody looks at or points into the list. Otherwise they wait behind a pill.
  */
-export function useTimeline(filter: TimelineFilter, mayMove: () => boolean) {
+export function useTimeline(filter: TimelineFilter, mayMove: () => boolean, memory: string) {
   const transport = useTransport()
   const client = useQueryClient()
   const headInput = useMemo(() => ({ filter, limit: PAGE, density_buckets: BUCKETS }), [filter])
@@ -34,6 +36,7 @@ export function useTimeline(filter: TimelineFilter, mayMove: () => boolean) {
     getNextPageParam: (last) => last.next,
   })
   const [fresh, setFresh] = useState(0)
+  const [generation, setGeneration] = useState(0)
   const accept = useCallback(
     (page: TimelinePage) => {
       client.setQueryData<Pages>(rowsKey, { pages: [page], pageParams: [null] })
@@ -56,7 +59,16 @@ export function useTimeline(filter: TimelineFilter, mayMove: () => boolean) {
   }, [head.data, client, rowsKey, mayMove, accept])
 
   const items = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data])
+  // A list that is returned to is read as far as it was scrolled, before it is shown.
+  const [rowsWanted, setRowsWanted] = useState(() => Math.ceil((placeOf(memory)?.offset ?? 0) / SMALLEST_ROW))
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list
+  const reached = items.length >= rowsWanted || (list.data !== undefined && !hasNextPage)
+  useEffect(() => {
+    if (reached) setRowsWanted(0)
+    else if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [reached, hasNextPage, isFetchingNextPage, fetchNextPage])
   return {
+    reached,
     head: head.data,
     items,
     complete: !list.hasNextPage,
@@ -65,7 +77,14 @@ export function useTimeline(filter: TimelineFilter, mayMove: () => boolean) {
     updatedAt: list.dataUpdatedAt,
     hasRows: list.data !== undefined,
     fresh,
-    showFresh: () => head.data !== undefined && accept(head.data),
+    generation,
+    /** Shows the rows that waited, from the top. */
+    showFresh: () => {
+      if (head.data === undefined) return
+      rememberPlace(memory, { offset: 0, key: null })
+      accept(head.data)
+      setGeneration((now) => now + 1)
+    },
     loadMore: () => {
       if (list.hasNextPage && !list.isFetchingNextPage) void list.fetchNextPage()
     },

@@ -88,14 +88,21 @@ export function describeJourneys(host: string, open: OpenWindow): void {
         await page.keyboard.press('End')
         await expect.poll(() => pointOf(page)).toBe(seqs.at(-1))
 
+        // Back is the row one came from; forward and a reload keep the point.
+        await page.goBack()
+        await expect(grid).toBeVisible()
+        await expect.poll(() => pointsAt(page, grid, run.title)).toBe(true)
+        await page.goForward()
+        await expect.poll(() => pointOf(page)).toBe(seqs.at(-1))
+        await reload(page)
+        await expect(page.getByRole('heading', { name: run.title, level: 1 })).toBeVisible()
+        expect(pointOf(page)).toBe(seqs.at(-1))
+
         for (const tab of ['Transcript', 'Coverage', 'Usage']) {
           await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click()
           await expect(page.getByRole('tabpanel')).not.toBeEmpty()
           await expectAccessible(page, `the tab ${tab}`)
         }
-        await page.goBack()
-        await reload(page)
-        await expect(page.getByRole('heading', { name: run.title, level: 1 })).toBeVisible()
       }))
 
     test('the manifest of a run', () =>
@@ -190,14 +197,16 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       withScene(makeFixtureHome(), async ({ page }) => {
         await closeWelcome(page)
         for (const [path, name] of [
-          ['/homes', 'Homes'],
+          ['/homes', '.claude'],
           ['/health', 'Health'],
-          ['/settings', 'Settings'],
+          ['/health/gaps', 'Gaps'],
+          ['/settings', 'Appearance'],
+          ['/settings/collection', 'Collection'],
           ['/nowhere', 'There is no such page'],
         ] as const) {
           await go(page, path)
-          await expect(page.getByRole('main')).toContainText(name === 'Homes' ? '.claude' : name)
-          await expectAccessible(page, name)
+          await expect(page.getByRole('main')).toContainText(name)
+          await expectAccessible(page, path)
         }
       }))
 
