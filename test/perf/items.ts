@@ -139,7 +139,7 @@ async function idleRows(what: string, home: string, data: string): Promise<reado
   const daemon = await MeasuredDaemon.start({ home, data })
   try {
     await daemon.settle()
-    await sleep(5_000)
+    await sleep(10_000)
     const before = daemon.cpuMs()
     await sleep(IDLE_SECONDS * 1_000)
     const cpu = daemon.cpuMs() - before
