@@ -5,7 +5,14 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import envPaths from 'env-paths'
 import {
-  CONTRACT_VERSION, type DaemonInfo, type EndpointName, type ErrorBody, type Input, type OpenInProcess, type Output, RepriseError,
+  CONTRACT_VERSION,
+  type DaemonInfo,
+  type EndpointName,
+  type ErrorBody,
+  type Input,
+  type OpenInProcess,
+  type Output,
+  RepriseError,
 } from '../contract/index.ts'
 
 /** The two ways to the endpoints: over the daemon's socket, or in this process. */
@@ -22,13 +29,15 @@ export interface ConnectOptions {
   readonly start: boolean
 }
 
-export const dataDirectory = (env: NodeJS.ProcessEnv): string => path.resolve(env.REPRISE_HOME || envPaths('reprise', { suffix: '' }).data)
+export const dataDirectory = (env: NodeJS.ProcessEnv): string =>
+  path.resolve(env.REPRISE_HOME || envPaths('reprise', { suffix: '' }).data)
 
 export const connect = async (options: ConnectOptions): Promise<Connection> => {
   if (options.env.REPRISE_NO_DAEMON === '1') return openHere(options)
   const info = await findDaemon(options.env)
   if (info) return overSocket(info.socket)
-  if (!options.start) throw new RepriseError('daemon_unreachable', 'the daemon is not running', 'start it with `reprise start`')
+  if (!options.start)
+    throw new RepriseError('daemon_unreachable', 'the daemon is not running', 'start it with `reprise start`')
   return overSocket((await startDaemon(options)).socket)
 }
 
@@ -40,7 +49,11 @@ export const findDaemon = async (env: NodeJS.ProcessEnv): Promise<DaemonInfo | n
     const greeting = (await request(info.socket, 'daemon.handshake', {})) as { nonce?: unknown; contract?: unknown }
     if (greeting.nonce !== info.nonce) return null
     if (greeting.contract !== CONTRACT_VERSION)
-      throw new RepriseError('newer_version', `the running daemon speaks version ${String(greeting.contract)}, this command ${CONTRACT_VERSION}`, 'run `reprise stop`, then try again')
+      throw new RepriseError(
+        'newer_version',
+        `the running daemon speaks version ${String(greeting.contract)}, this command ${CONTRACT_VERSION}`,
+        'run `reprise stop`, then try again',
+      )
     return info
   } catch (error) {
     if (error instanceof RepriseError && error.code === 'newer_version') throw error
@@ -53,7 +66,12 @@ export const startDaemon = async ({ env, programs }: ConnectOptions): Promise<Da
   fs.mkdirSync(path.join(data, 'logs'), { recursive: true, mode: 0o700 })
   const start = path.join(data, 'logs', 'start.log')
   const output = fs.openSync(start, 'w', 0o600)
-  const child = spawn(process.execPath, [path.join(programs, 'daemon.cjs')], { detached: true, stdio: ['ignore', output, output], cwd: '/', env })
+  const child = spawn(process.execPath, [path.join(programs, 'daemon.cjs')], {
+    detached: true,
+    stdio: ['ignore', output, output],
+    cwd: '/',
+    env,
+  })
   fs.closeSync(output)
   child.unref()
   let ended: number | null = null
@@ -67,7 +85,11 @@ export const startDaemon = async ({ env, programs }: ConnectOptions): Promise<Da
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
   const said = fs.readFileSync(start, 'utf8').trim().slice(-400)
-  throw new RepriseError('daemon_unreachable', `the daemon did not start${said ? `: ${said}` : ''}`, `its log is ${path.join(data, 'logs', 'daemon.log')}`)
+  throw new RepriseError(
+    'daemon_unreachable',
+    `the daemon did not start${said ? `: ${said}` : ''}`,
+    `its log is ${path.join(data, 'logs', 'daemon.log')}`,
+  )
 }
 
 const overSocket = (socket: string): Connection => ({
@@ -79,7 +101,12 @@ const request = (socket: string, name: string, input: unknown): Promise<unknown>
   new Promise((resolve, reject) => {
     const body = JSON.stringify(input)
     const call = http.request(
-      { socketPath: socket, method: 'POST', path: `/rpc/${name}`, headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } },
+      {
+        socketPath: socket,
+        method: 'POST',
+        path: `/rpc/${name}`,
+        headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
+      },
       (response) => {
         const chunks: Buffer[] = []
         response.on('data', (chunk: Buffer) => chunks.push(chunk))
@@ -91,18 +118,30 @@ const request = (socket: string, name: string, input: unknown): Promise<unknown>
             if (response.statusCode === 200) resolve(answer)
             else reject(toError((answer as { error: ErrorBody }).error))
           } catch {
-            reject(new RepriseError('internal', `the daemon answered ${response.statusCode} with something that is not JSON`))
+            reject(
+              new RepriseError(
+                'internal',
+                `the daemon answered ${response.statusCode} with something that is not JSON`,
+              ),
+            )
           }
         })
       },
     )
     call.on('error', (error: NodeJS.ErrnoException) => {
-      reject(new RepriseError('daemon_unreachable', `the daemon does not answer (${error.code ?? error.message})`, 'start it with `reprise start`'))
+      reject(
+        new RepriseError(
+          'daemon_unreachable',
+          `the daemon does not answer (${error.code ?? error.message})`,
+          'start it with `reprise start`',
+        ),
+      )
     })
     call.end(body)
   })
 
-const toError = (body: ErrorBody): RepriseError => new RepriseError(body.code, body.message, body.hint, body.candidates ?? [])
+const toError = (body: ErrorBody): RepriseError =>
+  new RepriseError(body.code, body.message, body.hint, body.candidates ?? [])
 
 const openHere = async ({ env, programs }: ConnectOptions): Promise<Connection> => {
   const load = createRequire(path.join(programs, 'cli.cjs'))

@@ -31,7 +31,10 @@ const main = async (argv: readonly string[]): Promise<number> => {
   } catch (error) {
     if (!(error instanceof CommanderError)) return printFailure(terminal, error)
     if (error.exitCode === 0 || error.code === 'commander.help') return error.exitCode === 0 ? 0 : 2
-    return printFailure(terminal, new RepriseError('wrong_usage', error.message.replace(/^error: /, ''), 'see `reprise --help`'))
+    return printFailure(
+      terminal,
+      new RepriseError('wrong_usage', error.message.replace(/^error: /, ''), 'see `reprise --help`'),
+    )
   }
 }
 

@@ -16,7 +16,9 @@ export const printTable = (terminal: Terminal, head: readonly string[], rows: re
   const lines = [head, ...rows]
   const widths = head.map((_, n) => Math.max(...lines.map((line) => displayWidth(line[n] ?? ''))))
   for (const line of lines) {
-    const text = line.map((cell, n) => (n === line.length - 1 ? cell : cell + ' '.repeat((widths[n] ?? 0) - displayWidth(cell)))).join('  ')
+    const text = line
+      .map((cell, n) => (n === line.length - 1 ? cell : cell + ' '.repeat((widths[n] ?? 0) - displayWidth(cell))))
+      .join('  ')
     terminal.out(terminal.columns > 0 && displayWidth(text) > terminal.columns ? cut(text, terminal.columns) : text)
   }
 }
@@ -24,7 +26,13 @@ export const printTable = (terminal: Terminal, head: readonly string[], rows: re
 /** Wide signs (CJK, emoji) take two columns. */
 const displayWidth = (text: string): number => {
   let width = 0
-  for (const sign of text) width += /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(sign) ? 2 : 1
+  for (const sign of text)
+    width +=
+      /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u.test(
+        sign,
+      )
+        ? 2
+        : 1
   return width
 }
 
@@ -41,7 +49,7 @@ const cut = (text: string, columns: number): string => {
 
 /** Control characters never reach the terminal from a record: they could move the cursor or hide text. */
 export const plain = (text: string): string =>
-  text.replaceAll(/[\u0000-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  text.replaceAll(/[\p{Cc}\p{Bidi_Control}]/gu, (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, '0')}`)
 
 export const formatBytes = (bytes: number): string => {
   const units = ['B', 'kB', 'MB', 'GB', 'TB']
@@ -67,7 +75,12 @@ export const printFailure = (terminal: Terminal, error: unknown): number => {
   const failure: ErrorBody =
     error instanceof RepriseError
       ? error.toBody()
-      : { code: 'internal', status: errorCodes.internal.status, message: error instanceof Error ? error.message : String(error), hint: null }
+      : {
+          code: 'internal',
+          status: errorCodes.internal.status,
+          message: error instanceof Error ? error.message : String(error),
+          hint: null,
+        }
   if (terminal.json) printJson(terminal, { error: failure })
   else {
     terminal.note(`reprise: ${plain(failure.message)}`)

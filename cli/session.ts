@@ -8,9 +8,12 @@ export interface Session {
   readonly programs: string
   absolute(path: string): string
   terminal(): Terminal
-  /** Runs the body; a failure is printed and decides the exit code. */
-  run(body: (terminal: Terminal) => Promise<undefined | void | number>): Promise<void>
-  withConnection(options: Pick<ConnectOptions, 'start'>, body: (connection: Connection, terminal: Terminal) => Promise<undefined | void | number>): Promise<void>
+  /** Runs the body; a number it gives is the exit code, a failure is printed and decides it. */
+  run(body: (terminal: Terminal) => Promise<unknown>): Promise<void>
+  withConnection(
+    options: Pick<ConnectOptions, 'start'>,
+    body: (connection: Connection, terminal: Terminal) => Promise<unknown>,
+  ): Promise<void>
   exitCode: number
 }
 
@@ -23,7 +26,8 @@ export const createSession = (env: NodeJS.ProcessEnv, programs: string, terminal
     exitCode: 0,
     async run(body) {
       try {
-        session.exitCode = (await body(terminal())) ?? 0
+        const answer = await body(terminal())
+        session.exitCode = typeof answer === 'number' ? answer : 0
       } catch (error) {
         session.exitCode = printFailure(terminal(), error)
       }

@@ -1,7 +1,14 @@
 import { z } from 'zod'
 import { gapSchema, homeSchema, settingsSchema, statusSchema } from './home.ts'
 import { instructionPieceSchema, manifestSchema } from './manifest.ts'
-import { coverageSchema, eventDetailSchema, eventSchema, runSchema, runtimeNameSchema, unreadableSchema } from './run.ts'
+import {
+  coverageSchema,
+  eventDetailSchema,
+  eventSchema,
+  runSchema,
+  runtimeNameSchema,
+  unreadableSchema,
+} from './run.ts'
 import { searchResultSchema, timelineFilterSchema, timelinePageSchema } from './timeline.ts'
 
 /**
@@ -14,15 +21,26 @@ interface Endpoint<K extends 'read' | 'mutation', I extends z.ZodType, O extends
   readonly input: I
   readonly output: O
 }
-const read = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Endpoint<'read', I, O> => ({ kind: 'read', input, output })
-const mutation = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Endpoint<'mutation', I, O> => ({ kind: 'mutation', input, output })
+const read = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Endpoint<'read', I, O> => ({
+  kind: 'read',
+  input,
+  output,
+})
+const mutation = <I extends z.ZodType, O extends z.ZodType>(input: I, output: O): Endpoint<'mutation', I, O> => ({
+  kind: 'mutation',
+  input,
+  output,
+})
 
 const nothing = z.object({})
 const done = z.object({ ok: z.literal(true) })
 const page = { after: z.number().int().min(0).optional(), limit: z.number().int().min(1).max(1000).optional() }
 
 export const endpoints = {
-  'daemon.handshake': read(nothing, z.object({ version: z.string(), contract: z.number().int(), pid: z.number().int(), nonce: z.string() })),
+  'daemon.handshake': read(
+    nothing,
+    z.object({ version: z.string(), contract: z.number().int(), pid: z.number().int(), nonce: z.string() }),
+  ),
   'daemon.stop': mutation(nothing, done),
   'browser.open': mutation(nothing, z.object({ url: z.string(), page: z.string(), port: z.number().int() })),
   'browser.close': mutation(nothing, done),
@@ -32,7 +50,12 @@ export const endpoints = {
   'folders.complete': read(z.object({ prefix: z.string() }), z.object({ folders: z.array(z.string()) })),
   'sync.now': mutation(
     z.object({ home: z.string().optional() }),
-    z.object({ sessions: z.number().int(), events: z.number().int(), unreadable: z.array(unreadableSchema), seconds: z.number() }),
+    z.object({
+      sessions: z.number().int(),
+      events: z.number().int(),
+      unreadable: z.array(unreadableSchema),
+      seconds: z.number(),
+    }),
   ),
   'timeline.page': read(
     z.object({
@@ -61,11 +84,16 @@ export const endpoints = {
       at: z.number().int().nullable(),
       coverage: coverageSchema,
       branches: z.array(runSchema),
-      files: z.array(z.object({ path: z.string(), bytes: z.number().int(), state: z.string(), lines: z.number().int() })),
+      files: z.array(
+        z.object({ path: z.string(), bytes: z.number().int(), state: z.string(), lines: z.number().int() }),
+      ),
       unreadable: z.array(unreadableSchema),
     }),
   ),
-  'runs.events': read(z.object({ run: z.string(), ...page }), z.object({ events: z.array(eventSchema), total: z.number().int(), next: z.number().int().nullable() })),
+  'runs.events': read(
+    z.object({ run: z.string(), ...page }),
+    z.object({ events: z.array(eventSchema), total: z.number().int(), next: z.number().int().nullable() }),
+  ),
   'runs.event': read(
     z.object({ run: z.string(), seq: z.number().int().min(1), whole: z.boolean().optional() }),
     eventDetailSchema,
@@ -73,17 +101,37 @@ export const endpoints = {
   /** One small tick per event, for the scrubber: what it was, whether it failed, whether it changed something. */
   'runs.ticks': read(
     z.object({ run: z.string() }),
-    z.object({ seqs: z.array(z.number().int()), kinds: z.array(z.string()), failed: z.array(z.boolean()), changed: z.array(z.boolean()), captured: z.array(z.boolean()) }),
+    z.object({
+      seqs: z.array(z.number().int()),
+      kinds: z.array(z.string()),
+      failed: z.array(z.boolean()),
+      changed: z.array(z.boolean()),
+      captured: z.array(z.boolean()),
+    }),
   ),
   /** Files touched up to a point, with the event that last changed each. */
   'runs.files': read(
     z.object({ run: z.string(), seq: z.number().int().min(0) }),
-    z.object({ files: z.array(z.object({ path: z.string(), change: z.string(), last_seq: z.number().int(), deleted: z.boolean() })), complete: z.boolean(), why: z.string().nullable() }),
+    z.object({
+      files: z.array(
+        z.object({ path: z.string(), change: z.string(), last_seq: z.number().int(), deleted: z.boolean() }),
+      ),
+      complete: z.boolean(),
+      why: z.string().nullable(),
+    }),
   ),
   'runs.recover': read(z.object({ run: z.string() }), z.object({ lines: z.number().int(), text: z.string() })),
-  'manifest.get': read(z.object({ target: z.string() }), z.object({ manifest: manifestSchema, intact: z.boolean(), damage: z.array(z.string()) })),
+  'manifest.get': read(
+    z.object({ target: z.string() }),
+    z.object({ manifest: manifestSchema, intact: z.boolean(), damage: z.array(z.string()) }),
+  ),
   'manifest.resolve': mutation(
-    z.object({ runtime: runtimeNameSchema, workspace: z.string(), home: z.string().optional(), flags: z.array(z.string()).optional() }),
+    z.object({
+      runtime: runtimeNameSchema,
+      workspace: z.string(),
+      home: z.string().optional(),
+      flags: z.array(z.string()).optional(),
+    }),
     z.object({ manifest: manifestSchema }),
   ),
   'manifest.instructions': read(
@@ -91,25 +139,64 @@ export const endpoints = {
     z.object({ effective_digest: z.string().nullable(), pieces: z.array(instructionPieceSchema) }),
   ),
   'search.run': read(
-    z.object({ text: z.string(), runtime: runtimeNameSchema.optional(), run: z.string().optional(), limit: z.number().int().min(1).max(200).optional(), cursor: z.string().optional() }),
+    z.object({
+      text: z.string(),
+      runtime: runtimeNameSchema.optional(),
+      run: z.string().optional(),
+      limit: z.number().int().min(1).max(200).optional(),
+      cursor: z.string().optional(),
+    }),
     searchResultSchema,
   ),
-  'health.gaps': read(z.object({ limit: z.number().int().min(1).max(1000).optional() }), z.object({ gaps: z.array(gapSchema), total: z.number().int() })),
-  'health.unreadable': read(z.object({ limit: z.number().int().min(1).max(1000).optional() }), z.object({ unreadable: z.array(unreadableSchema), total: z.number().int() })),
+  'health.gaps': read(
+    z.object({ limit: z.number().int().min(1).max(1000).optional() }),
+    z.object({ gaps: z.array(gapSchema), total: z.number().int() }),
+  ),
+  'health.unreadable': read(
+    z.object({ limit: z.number().int().min(1).max(1000).optional() }),
+    z.object({ unreadable: z.array(unreadableSchema), total: z.number().int() }),
+  ),
   'health.facts': read(
     nothing,
     z.object({
       facts: z.array(
-        z.object({ runtime: runtimeNameSchema, area: z.string(), fact: z.string(), status: z.enum(['verified', 'documented', 'unknown']), versions: z.array(z.string()) }),
+        z.object({
+          runtime: runtimeNameSchema,
+          area: z.string(),
+          fact: z.string(),
+          status: z.enum(['verified', 'documented', 'unknown']),
+          versions: z.array(z.string()),
+        }),
       ),
     }),
   ),
   'settings.get': read(nothing, settingsSchema),
   'settings.set': mutation(settingsSchema.omit({ version: true, homes: true }).partial(), settingsSchema),
-  'sensitive.reveal': mutation(z.object({ ref: z.string() }), z.object({ text: z.string().nullable(), why: z.string().nullable() })),
-  'sensitive.reads': read(z.object({ limit: z.number().int().min(1).max(1000).optional() }), z.object({ reads: z.array(z.object({ at: z.string(), ref: z.string(), family: z.string(), where: z.string(), by: z.string() })) })),
-  'store.check': read(nothing, z.object({ ok: z.boolean(), objects: z.number().int(), damaged: z.array(z.string()), quarantined: z.array(z.string()) })),
-  'store.reindex': mutation(nothing, z.object({ runs: z.number().int(), events: z.number().int(), seconds: z.number() })),
+  'sensitive.reveal': mutation(
+    z.object({ ref: z.string() }),
+    z.object({ text: z.string().nullable(), why: z.string().nullable() }),
+  ),
+  'sensitive.reads': read(
+    z.object({ limit: z.number().int().min(1).max(1000).optional() }),
+    z.object({
+      reads: z.array(
+        z.object({ at: z.string(), ref: z.string(), family: z.string(), where: z.string(), by: z.string() }),
+      ),
+    }),
+  ),
+  'store.check': read(
+    nothing,
+    z.object({
+      ok: z.boolean(),
+      objects: z.number().int(),
+      damaged: z.array(z.string()),
+      quarantined: z.array(z.string()),
+    }),
+  ),
+  'store.reindex': mutation(
+    nothing,
+    z.object({ runs: z.number().int(), events: z.number().int(), seconds: z.number() }),
+  ),
 } as const satisfies Record<string, Endpoint<'read' | 'mutation', z.ZodType, z.ZodType>>
 
 export type Endpoints = typeof endpoints

@@ -14,7 +14,12 @@ export const homeSchema = z.object({
   reason: z.string().nullable(),
   watched: z.boolean(),
   /** Directories watched now of those worth watching; the rest is polled. */
-  watching: z.object({ watched: z.number().int(), wanted: z.number().int(), polling: z.boolean(), why: z.string().nullable() }),
+  watching: z.object({
+    watched: z.number().int(),
+    wanted: z.number().int(),
+    polling: z.boolean(),
+    why: z.string().nullable(),
+  }),
   sessions: z.number().int(),
   /** Unreadable lines plus unreadable files below it. */
   unreadable: z.number().int(),
@@ -25,14 +30,30 @@ export const homeSchema = z.object({
 })
 export type Home = Readonly<z.infer<typeof homeSchema>>
 
-export const lookedSchema = z.object({ runtime: runtimeNameSchema, places: z.array(z.string()), found: z.number().int(), supported: z.boolean() })
+export const lookedSchema = z.object({
+  runtime: runtimeNameSchema,
+  places: z.array(z.string()),
+  found: z.number().int(),
+  supported: z.boolean(),
+})
 export type Looked = Readonly<z.infer<typeof lookedSchema>>
 
 export const gapSchema = z.object({
   id: z.string(),
   kind: z.enum([
-    'unreadable_line', 'unreadable_file', 'watch_exhausted', 'watch_failed', 'source_shrank', 'source_vanished',
-    'unknown_record', 'newer_version', 'broken_link', 'not_archived', 'resolve_failed', 'mixed_folder', 'daemon_was_away',
+    'unreadable_line',
+    'unreadable_file',
+    'watch_exhausted',
+    'watch_failed',
+    'source_shrank',
+    'source_vanished',
+    'unknown_record',
+    'newer_version',
+    'broken_link',
+    'not_archived',
+    'resolve_failed',
+    'mixed_folder',
+    'daemon_was_away',
   ]),
   home: z.string().nullable(),
   run: z.string().nullable(),
@@ -76,7 +97,12 @@ export const statusSchema = z.object({
   watches: z.object({ count: z.number().int(), limit: z.number().int().nullable(), polling: z.number().int() }),
   /** Milliseconds between the last change seen on disk and it being on the timeline. */
   lag_ms: z.number(),
-  store: z.object({ bytes: z.number().int(), runs: z.number().int(), events: z.number().int(), manifests: z.number().int() }),
+  store: z.object({
+    bytes: z.number().int(),
+    runs: z.number().int(),
+    events: z.number().int(),
+    manifests: z.number().int(),
+  }),
   gaps: z.array(gapSchema),
   gap_count: z.number().int(),
   progress: z.array(progressSchema),

@@ -2,7 +2,10 @@ import type { ErrorBody } from './errors.ts'
 
 /** What `out/node/app.cjs` offers to the command when it runs the endpoints in its own process (`REPRISE_NO_DAEMON=1`). */
 export interface InProcessApp {
-  call(name: string, input: unknown): Promise<{ readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: ErrorBody }>
+  call(
+    name: string,
+    input: unknown,
+  ): Promise<{ readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: ErrorBody }>
   close(): Promise<void>
 }
 

@@ -10,8 +10,20 @@ export const MANIFEST_VERSION = 1
 
 export const sourceStatuses = ['loaded', 'lazy', 'not_loaded', 'unknown'] as const
 export const sourceKinds = [
-  'instructions', 'rule', 'import', 'memory', 'settings', 'mcp', 'skill',
-  'agent', 'command', 'plugin', 'hook', 'state', 'environment', 'flag',
+  'instructions',
+  'rule',
+  'import',
+  'memory',
+  'settings',
+  'mcp',
+  'skill',
+  'agent',
+  'command',
+  'plugin',
+  'hook',
+  'state',
+  'environment',
+  'flag',
 ] as const
 export type SourceStatus = (typeof sourceStatuses)[number]
 export type SourceKind = (typeof sourceKinds)[number]
@@ -41,7 +53,9 @@ export const manifestSourceSchema = z.looseObject({
   imported_by: z.array(z.string()),
   trigger: z.string().nullable(),
   truncated: z.object({ at: z.number().int(), unit: z.string() }).nullable(),
-  scan: z.object({ result: z.enum(['clean', 'flagged', 'rejected', 'not_scanned']), rules: z.array(z.string()) }).nullable(),
+  scan: z
+    .object({ result: z.enum(['clean', 'flagged', 'rejected', 'not_scanned']), rules: z.array(z.string()) })
+    .nullable(),
   /** True once a run was seen to use it; null when that cannot be told. */
   used: z.boolean().nullable(),
   classification: z.enum(['public', 'private', 'secret']),
@@ -109,7 +123,11 @@ export const manifestBodySchema = z.looseObject({
   /** How it was made: `resolved` now, `captured` at the start of a run, or `inferred` from a session that was already over. */
   origin: z.enum(['resolved', 'captured', 'inferred']),
   task: z.looseObject({ id: z.string().nullable(), input_digest: digest.nullable() }),
-  principal: z.looseObject({ subject: z.string().nullable(), tenant: z.string().nullable(), auth_context_ref: z.string().nullable() }),
+  principal: z.looseObject({
+    subject: z.string().nullable(),
+    tenant: z.string().nullable(),
+    auth_context_ref: z.string().nullable(),
+  }),
   instructions: z.looseObject({
     effective_digest: digest.nullable(),
     resolved_order: z.array(z.string()),

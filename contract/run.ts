@@ -9,7 +9,12 @@ export const coverageStateSchema = z.enum(['complete', 'partial', 'none'])
 export type CoverageState = z.infer<typeof coverageStateSchema>
 
 /** One boundary or category of a run and how completely it was captured, always with a reason when it was not. */
-export const coverageItemSchema = z.object({ what: z.string(), state: coverageStateSchema, why: z.string().nullable(), count: z.number().int().nullable() })
+export const coverageItemSchema = z.object({
+  what: z.string(),
+  state: coverageStateSchema,
+  why: z.string().nullable(),
+  count: z.number().int().nullable(),
+})
 export const coverageSchema = z.object({
   /** `observed`: read from the agent's own files. `recorded`: run under Reprise. */
   mode: z.enum(['observed', 'recorded']),
@@ -69,7 +74,12 @@ export const runSchema = z.object({
   copied_events: z.number().int(),
   calls: z.object({ total: z.number().int(), failed: z.number().int() }),
   /** Paths changed by own events, by kind of change, as far as they were seen. */
-  effects: z.object({ added: z.number().int(), changed: z.number().int(), deleted: z.number().int(), unknown_calls: z.number().int() }),
+  effects: z.object({
+    added: z.number().int(),
+    changed: z.number().int(),
+    deleted: z.number().int(),
+    unknown_calls: z.number().int(),
+  }),
   /** Own usage, once per reply; `tokens_are_lower_bound` when the runtime wrote counts of the start of the stream. */
   tokens: tokensSchema,
   tokens_are_lower_bound: z.boolean(),
@@ -95,8 +105,24 @@ export const effectSchema = z.object({
 export type Effect = Readonly<z.infer<typeof effectSchema>>
 
 export const eventKinds = [
-  'prompt', 'model', 'tool', 'instructions', 'rule', 'memory', 'skill', 'plugin', 'tool_schema', 'denied',
-  'context', 'hook', 'error', 'compact', 'resume', 'checkpoint', 'note', 'unknown',
+  'prompt',
+  'model',
+  'tool',
+  'instructions',
+  'rule',
+  'memory',
+  'skill',
+  'plugin',
+  'tool_schema',
+  'denied',
+  'context',
+  'hook',
+  'error',
+  'compact',
+  'resume',
+  'checkpoint',
+  'note',
+  'unknown',
 ] as const
 export const eventKindSchema = z.enum(eventKinds)
 export type EventKind = z.infer<typeof eventKindSchema>
@@ -142,7 +168,12 @@ export const eventSchema = z.object({
 export type RunEvent = Readonly<z.infer<typeof eventSchema>>
 
 /** A piece of text whose secrets are covered; `hidden` says what and how to open it. */
-export const hiddenSpanSchema = z.object({ ref: z.string(), family: z.string(), characters: z.number().int(), placeholder: z.string() })
+export const hiddenSpanSchema = z.object({
+  ref: z.string(),
+  family: z.string(),
+  characters: z.number().int(),
+  placeholder: z.string(),
+})
 export const shownTextSchema = z.object({
   text: z.string(),
   /** Characters of the whole; larger than `text.length` when cut. */
@@ -172,7 +203,9 @@ export const eventDetailSchema = z.object({
       why: z.string().nullable(),
     }),
   ),
-  source: z.object({ path: z.string(), line: z.number().int(), byte: z.number().int(), bytes: z.number().int() }).nullable(),
+  source: z
+    .object({ path: z.string(), line: z.number().int(), byte: z.number().int(), bytes: z.number().int() })
+    .nullable(),
   /** Other events that name this one: what it saw, what it fed. */
   fed_by: z.array(z.number().int()),
   feeds: z.array(z.number().int()),

@@ -1,7 +1,19 @@
 import type { EndpointName, MutationName } from './endpoints.ts'
 
 /** Names for pieces of truth. Reads say which they show, mutations and pushed facts which they change; nobody guesses what to fetch again. */
-export const tagNames = ['status', 'homes', 'runs', 'timeline', 'events', 'manifests', 'search', 'health', 'settings', 'sensitive', 'store'] as const
+export const tagNames = [
+  'status',
+  'homes',
+  'runs',
+  'timeline',
+  'events',
+  'manifests',
+  'search',
+  'health',
+  'settings',
+  'sensitive',
+  'store',
+] as const
 export type Tag = (typeof tagNames)[number]
 
 /** What each read shows. Plain data without the schema library, so that the window can import it. */

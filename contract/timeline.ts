@@ -13,7 +13,13 @@ export const timelineItemSchema = z.discriminatedUnion('type', [
     path: z.string(),
     message: z.string(),
   }),
-  z.object({ type: z.literal('gap'), at: z.string(), id: z.string(), until: z.string().nullable(), message: z.string() }),
+  z.object({
+    type: z.literal('gap'),
+    at: z.string(),
+    id: z.string(),
+    until: z.string().nullable(),
+    message: z.string(),
+  }),
 ])
 export type TimelineItem = Readonly<z.infer<typeof timelineItemSchema>>
 
@@ -34,7 +40,12 @@ export const timelineFilterSchema = z.object({
 })
 export type TimelineFilter = Readonly<z.infer<typeof timelineFilterSchema>>
 
-export const densityBucketSchema = z.object({ at: z.string(), events: z.number().int(), runs: z.number().int(), failures: z.number().int() })
+export const densityBucketSchema = z.object({
+  at: z.string(),
+  events: z.number().int(),
+  runs: z.number().int(),
+  failures: z.number().int(),
+})
 export const timelinePageSchema = z.object({
   items: z.array(timelineItemSchema),
   /** Pass as `cursor` for the next page; null at the end. */

@@ -2,12 +2,19 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { type InProcessApp, type OpenInProcess, type Progress, type Settings, settingsSchema, type Tag } from '../contract/index.ts'
+import {
+  type InProcessApp,
+  type OpenInProcess,
+  type Progress,
+  type Settings,
+  settingsSchema,
+  type Tag,
+} from '../contract/index.ts'
 import { createDaemonHandlers } from './api/daemon-handlers.ts'
 import { createDispatch, type Dispatch } from './api/dispatch.ts'
 import { combineHandlers } from './api/handlers.ts'
 import { createHomeHandlers } from './api/home-handlers.ts'
-import { listenOnLoopback, type Loopback } from './api/listeners.ts'
+import { type Loopback, listenOnLoopback } from './api/listeners.ts'
 import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
@@ -20,8 +27,8 @@ import type { HomeRegistry, Parts } from './parts.ts'
 import { type DataPaths, prepareData } from './paths.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
-import { openKeys } from './secrets/keys.ts'
 import { createRedactor } from './secrets/create-redactor.ts'
+import { openKeys } from './secrets/keys.ts'
 import { openRevealLog } from './secrets/reveal-log.ts'
 import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
@@ -72,12 +79,32 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   const startedAt = now()
   const nonce = randomBytes(16).toString('hex')
   const hub = createPushHub()
-  const surroundings: Surroundings = { platform: process.platform, userHome: os.homedir(), env, systemRoot: env.REPRISE_SYSTEM_ROOT ?? '', now }
+  const surroundings: Surroundings = {
+    platform: process.platform,
+    userHome: os.homedir(),
+    env,
+    systemRoot: env.REPRISE_SYSTEM_ROOT ?? '',
+    now,
+  }
   const keys = await openKeys(path.join(paths.dir, 'keys'))
   for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
   const redactor = createRedactor(keys.hmacKey)
-  const store = openStoreReader({ dir: paths.dir, key: keys, redactor, env, log: (message) => log('warn', 'store', { message: message.slice(0, 500) }) })
-  const document = await openDocument({ path: paths.settings, schema: settingsSchema, version: 1, defaults: defaultSettings, upgraders: {}, now, log: (message) => log('warn', 'settings', { message }) })
+  const store = openStoreReader({
+    dir: paths.dir,
+    key: keys,
+    redactor,
+    env,
+    log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
+  })
+  const document = await openDocument({
+    path: paths.settings,
+    schema: settingsSchema,
+    version: 1,
+    defaults: defaultSettings,
+    upgraders: {},
+    now,
+    log: (message) => log('warn', 'settings', { message }),
+  })
   const settings: Parts['settings'] = {
     read: () => document.data,
     write: (change) => document.update((data) => ({ ...data, ...change })),
@@ -118,7 +145,13 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   const startWorker = (): IndexWorker =>
     startIndexWorker(
       path.join(programs, 'index-worker.cjs'),
-      { dataDir: paths.dir, userHome: surroundings.userHome, env: { ...env }, systemRoot: surroundings.systemRoot, keepTexts: settings.read().collection !== 'digests' },
+      {
+        dataDir: paths.dir,
+        userHome: surroundings.userHome,
+        env: { ...env },
+        systemRoot: surroundings.systemRoot,
+        keepTexts: settings.read().collection !== 'digests',
+      },
       {
         news(news) {
           if (news.type === 'progress') {
@@ -139,7 +172,10 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
           log('error', 'index worker died', { message: error.message.slice(0, 300) })
           if (closing || ++restarts > 5) return
           worker = startWorker()
-          void worker.ready.then(reopenIndex).then(() => acts.sync(null)).catch((again: Error) => log('error', 'index worker not restarted', { message: again.message }))
+          void worker.ready
+            .then(reopenIndex)
+            .then(() => acts.sync(null))
+            .catch((again: Error) => log('error', 'index worker not restarted', { message: again.message }))
         },
       },
     )
@@ -149,7 +185,8 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   reopenIndex()
 
   let loopback: Loopback | null = null
-  const pages = [path.join(programs, '..', 'renderer')].find((dir) => fs.existsSync(path.join(dir, 'index.html'))) ?? null
+  const pages =
+    [path.join(programs, '..', 'renderer')].find((dir) => fs.existsSync(path.join(dir, 'index.html'))) ?? null
   const acts = {
     async sync(home: string | null) {
       homes.refresh()
@@ -165,7 +202,11 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     async openBrowser() {
       loopback ??= await listenOnLoopback({ dispatch, hub, pages })
       const target = `${loopback.url}/#t=${loopback.token}`
-      fs.writeFileSync(paths.page, `<!doctype html><meta charset="utf-8"><title>Reprise</title><script>location.replace(${JSON.stringify(target)})</script>`, { mode: 0o600 })
+      fs.writeFileSync(
+        paths.page,
+        `<!doctype html><meta charset="utf-8"><title>Reprise</title><script>location.replace(${JSON.stringify(target)})</script>`,
+        { mode: 0o600 },
+      )
       fs.chmodSync(paths.page, 0o600)
       return { url: loopback.url, page: paths.page, port: loopback.port }
     },
@@ -177,7 +218,12 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   }
 
   const parts: Parts = {
-    paths, log, now, startedAt, nonce, hub,
+    paths,
+    log,
+    now,
+    startedAt,
+    nonce,
+    hub,
     get worker() {
       return worker
     },
@@ -185,7 +231,10 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     index: () => index ?? reopenIndex(),
     redactor,
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
-    adapters, surroundings, settings, homes,
+    adapters,
+    surroundings,
+    settings,
+    homes,
     state: () => ({
       phase: closing ? 'draining' : 'ready',
       url: loopback?.url ?? null,
@@ -203,7 +252,12 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   const dispatch = createDispatch(handlers, changed, log)
 
   return {
-    paths, log, nonce, dispatch, hub, pages,
+    paths,
+    log,
+    nonce,
+    dispatch,
+    hub,
+    pages,
     async begin() {
       if (watch) {
         watches = createHomeWatches({
@@ -213,7 +267,9 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
           log,
           onHints(changedPaths) {
             oldestHint ??= now().getTime()
-            void worker.call('hint', changedPaths, homes.refs()).catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
+            void worker
+              .call('hint', changedPaths, homes.refs())
+              .catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
           },
           onState: () => changedSoon(['status', 'health']),
         })
@@ -226,7 +282,9 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
       hub.send({ type: 'draining' })
       await watches?.close()
       await dispatch.drain()
-      await worker.call('stop').catch((error: Error) => log('error', 'worker did not stop cleanly', { message: error.message }))
+      await worker
+        .call('stop')
+        .catch((error: Error) => log('error', 'worker did not stop cleanly', { message: error.message }))
       await worker.end()
       await acts.closeBrowser()
       if (tagTimer) clearTimeout(tagTimer)
@@ -243,4 +301,3 @@ export const openInProcess: OpenInProcess = async (env): Promise<InProcessApp> =
   await app.begin()
   return { call: (name, input) => app.dispatch(name, input, { via: 'process' }), close: () => app.close() }
 }
-

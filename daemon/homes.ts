@@ -27,8 +27,10 @@ export const createHomeRegistry = ({ adapters, surroundings, settings, watchStat
       if (!found.has(id)) found.set(id, { id, runtime, path: real, foundBy })
     }
     for (const adapter of adapters.values())
-      for (const candidate of adapter.findHomes(surroundings)) if (candidate.exists) add(adapter.runtime, candidate.path, candidate.foundBy)
-    for (const home of wanted) if (home.watch && adapters.has(home.runtime)) add(home.runtime, home.path, 'added by you')
+      for (const candidate of adapter.findHomes(surroundings))
+        if (candidate.exists) add(adapter.runtime, candidate.path, candidate.foundBy)
+    for (const home of wanted)
+      if (home.watch && adapters.has(home.runtime)) add(home.runtime, home.path, 'added by you')
     for (const home of wanted) if (!home.watch) found.delete(homeIdOf(home.runtime, realPath(home.path)))
     known = [...found.values()]
   }

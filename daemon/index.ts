@@ -45,9 +45,8 @@ const serve = async (): Promise<void> => {
 }
 
 const writeSample = (dir: string): void => {
-  const home = path.join(dir, 'home')
-  fs.mkdirSync(home, { recursive: true })
-  const sample = writeSampleHome({ dir: home, now: new Date() })
+  fs.mkdirSync(dir, { recursive: true })
+  const sample = writeSampleHome({ dir, now: new Date() })
   process.stdout.write(JSON.stringify({ home: sample.home, data: path.join(dir, 'data') }))
 }
 

@@ -3,7 +3,11 @@ import path from 'node:path'
 
 export type LogLevel = 'info' | 'warn' | 'error'
 /** Facts about the daemon's own work: counts, paths, codes. Never a word of a session or of a file. */
-export type Log = (level: LogLevel, what: string, facts?: Readonly<Record<string, string | number | boolean | null>>) => void
+export type Log = (
+  level: LogLevel,
+  what: string,
+  facts?: Readonly<Record<string, string | number | boolean | null>>,
+) => void
 
 const LIMIT = 4 * 1024 * 1024
 const KEPT = 3

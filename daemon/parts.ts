@@ -45,7 +45,12 @@ export interface HomeRegistry {
   /** Looks again for homes; cheap. */
   refresh(): void
   isLive(homeId: string, session: string): boolean
-  watchState(homeId: string): { readonly watched: number; readonly wanted: number; readonly polling: boolean; readonly why: string | null }
+  watchState(homeId: string): {
+    readonly watched: number
+    readonly wanted: number
+    readonly polling: boolean
+    readonly why: string | null
+  }
 }
 
 export interface KnownHome extends HomeRef {

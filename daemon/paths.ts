@@ -21,7 +21,8 @@ export interface DataPaths {
 /** Longest path a Unix socket can be bound to on Linux (108 bytes with the final NUL); macOS allows 103. */
 const SOCKET_LIMIT = process.platform === 'darwin' ? 103 : 107
 
-export const dataDirectory = (env: NodeJS.ProcessEnv): string => path.resolve(env.REPRISE_HOME || envPaths('reprise', { suffix: '' }).data)
+export const dataDirectory = (env: NodeJS.ProcessEnv): string =>
+  path.resolve(env.REPRISE_HOME || envPaths('reprise', { suffix: '' }).data)
 
 /** Makes the directory (0700) and says where things are. Refuses a directory that another user could have prepared. */
 export const prepareData = (env: NodeJS.ProcessEnv): DataPaths => {

@@ -17,6 +17,15 @@ const root = resolve(__dirname, '../..')
 /** With a window the timeline fills while one looks at it, so nobody waits longer than this for it. */
 const importLimit = { window: 8000, noWindow: 24 * 3_600_000 }
 
+/** The first signal ends what is shown here, in good order; the second one everything at once. */
+const stopper = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(name, () => {
+    if (stopper.signal.aborted) process.exit(130)
+    stopper.abort()
+  })
+}
+
 const say = (text: string) => process.stderr.write(`${text}\n`)
 
 async function launch(): Promise<number> {
@@ -28,6 +37,7 @@ async function launch(): Promise<number> {
       json: { type: 'boolean', default: false },
     },
   })
+  const { signal } = stopper
   const demo = values.demo ? prepareDemo(resolve(__dirname, 'cli.cjs'), process.env) : null
   if (demo !== null && 'problem' in demo) return fail(demo.problem)
   const env = demo?.env ?? process.env
@@ -49,15 +59,22 @@ async function launch(): Promise<number> {
   try {
     const wantsWindow = !values['no-window'] && !values.once
     const facts = await tellWhatIsThere(record, wantsWindow, values.json, env)
-    const session = wantsWindow ? await openBest(record, data, env) : null
+    let session = wantsWindow && !signal.aborted ? await openBest(record, data, env) : null
     if (values.json) {
       process.stdout.write(
         `${JSON.stringify({ url: session?.url ?? facts.url, pid: record.pid, window: session?.window ?? null })}\n`,
       )
     }
     if (values.once) return 0
-    if (session?.shown) return await untilClosed(session.shown, record, session.window === 'browser', demo !== null)
-    if (demo !== null) await untilInterrupted('The sample data is served until you press Ctrl-C.')
+    if (session?.shown && !(await untilClosed(session.shown, record, session.window === 'browser'))) {
+      say('the desktop window could not start (REPRISE_WINDOW_LOG=1 shows why); trying a browser')
+      session = await openBest(record, data, env, false)
+      if (session.shown) await untilClosed(session.shown, record, true)
+    }
+    if (demo !== null && !session?.shown) await untilStopped()
+    if (demo === null && (signal.aborted || session !== null)) {
+      say(`\nThe daemon (pid ${record.pid}) goes on and keeps watching. To end it: npx reprise stop`)
+    }
     return 0
   } finally {
     if (values.once || demo !== null) await stopDaemon({ record })
@@ -77,7 +94,7 @@ async function tellWhatIsThere(
     record.socket,
     terminal,
     wantsWindow ? importLimit.window : importLimit.noWindow,
-    Date.now,
+    stopper.signal,
   )
   const { runs } = await callDaemon(record.socket, 'runs.list', { limit: 5 })
   const summary = summarise(status, runs, env.HOME)
@@ -91,18 +108,24 @@ interface Session {
   readonly shown: Shown | null
 }
 
-async function openBest(record: DaemonRecord, data: string, env: NodeJS.ProcessEnv): Promise<Session> {
-  const host = chooseHost({ root, env, say })
+async function openBest(
+  record: DaemonRecord,
+  data: string,
+  env: NodeJS.ProcessEnv,
+  withElectron = true,
+): Promise<Session> {
+  const host = chooseHost({ root, env, say }, withElectron)
   if (host.kind === 'electron') return { window: 'electron', url: null, shown: showInElectron(host.program, root, env) }
   const { url, page, port } = await callDaemon(record.socket, 'browser.open', {})
-  if (host.kind === 'browser') return { window: 'browser', url, shown: showInBrowser(host.program, page, data, env) }
+  if (host.kind === 'browser') {
+    return { window: 'browser', url: readAddress(page) ?? url, shown: showInBrowser(host.program, page, data, env) }
+  }
   say(`No window could be opened: ${host.why}. Open this page in a browser on this machine:`)
   say(`  file://${encodeURI(page)}`)
   say('or, from another machine, forward the port and open the address; it carries a key, so keep it to yourself:')
   say(`  ssh -L ${port}:127.0.0.1:${port} <this machine>`)
   say(`  ${readAddress(page) ?? url}`)
-  say('The daemon goes on. To end it: npx reprise stop')
-  return { window: null, url, shown: null }
+  return { window: null, url: readAddress(page) ?? url, shown: null }
 }
 
 /** The address with its key, which only the page's file has. */
@@ -110,33 +133,28 @@ function readAddress(page: string): string | null {
   return /http:\/\/127\.0\.0\.1:\d+\/#t=[\w.~-]+/.exec(readFileSync(page, 'utf8'))?.[0] ?? null
 }
 
-/** Ctrl-C reaches the window as well; either way the daemon goes on, except for sample data. */
-async function untilClosed(shown: Shown, record: DaemonRecord, inBrowser: boolean, isDemo: boolean): Promise<number> {
-  let interrupted = false
-  const onInterrupt = () => {
-    interrupted = true
-  }
-  process.on('SIGINT', onInterrupt)
-  process.on('SIGTERM', onInterrupt)
-  const code = await shown.closed
+/**
+ * Ctrl-C in a terminal reaches the window by itself; a signal to this process alone is passed on. False when the window never came up,
+ * for example because a library of the system is missing.
+ */
+async function untilClosed(shown: Shown, record: DaemonRecord, inBrowser: boolean): Promise<boolean> {
+  const began = Date.now()
+  stopper.signal.addEventListener('abort', shown.close)
+  const code = await shown.closed.catch(() => 1)
   if (inBrowser) await callDaemon(record.socket, 'browser.close', {}).catch(() => undefined)
-  if (!isDemo)
-    say(
-      `\nThe window is closed; the daemon (pid ${record.pid}) goes on and keeps watching. To end it: npx reprise stop`,
-    )
-  return interrupted ? 0 : code
+  return inBrowser || code === 0 || stopper.signal.aborted || Date.now() - began > 5000
 }
 
-function untilInterrupted(text: string): Promise<void> {
-  say(text)
+function untilStopped(): Promise<void> {
+  say('The sample data is served until you press Ctrl-C.')
   return new Promise((done) => {
     const hold = setInterval(() => {}, 60_000)
     const end = () => {
       clearInterval(hold)
       done()
     }
-    process.once('SIGINT', end)
-    process.once('SIGTERM', end)
+    if (stopper.signal.aborted) end()
+    else stopper.signal.addEventListener('abort', end)
   })
 }
 

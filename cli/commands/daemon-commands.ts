@@ -16,15 +16,20 @@ export const addDaemonCommands = (program: Command, session: Session): void => {
     .action((options: { window: boolean }) =>
       session.run(async (terminal) => {
         const { env, programs } = session
-        if (env.REPRISE_NO_DAEMON === '1') throw new RepriseError('wrong_usage', 'start: REPRISE_NO_DAEMON=1 asks for no daemon')
+        if (env.REPRISE_NO_DAEMON === '1')
+          throw new RepriseError('wrong_usage', 'start: REPRISE_NO_DAEMON=1 asks for no daemon')
         const info = (await findDaemon(env)) ?? (await startDaemon({ env, programs, start: true }))
         const connection = await connect({ env, programs, start: false })
         const opened = options.window ? await connection.call('browser.open', {}) : null
         const window = opened === null ? 'none' : openWindow(env, path.join(programs, '..', '..'), opened.page)
-        if (terminal.json) printJson(terminal, { url: opened?.url ?? null, page: opened?.page ?? null, pid: info.pid, window })
+        if (terminal.json)
+          printJson(terminal, { url: opened?.url ?? null, page: opened?.page ?? null, pid: info.pid, window })
         else {
           terminal.out(`the daemon runs (pid ${info.pid}, data in ${plain(dataDirectory(env))})`)
-          if (opened) terminal.out(window === 'none' ? `open this in a browser: file://${plain(opened.page)}` : `opened in ${window}`)
+          if (opened)
+            terminal.out(
+              window === 'none' ? `open this in a browser: file://${plain(opened.page)}` : `opened in ${window}`,
+            )
         }
       }),
     )
@@ -53,8 +58,14 @@ export const addDaemonCommands = (program: Command, session: Session): void => {
         }
         const connection = await connect({ env: session.env, programs: session.programs, start: false })
         await connection.call('daemon.stop', {})
-        for (let waited = 0; waited < 60_000 && isAlive(info.pid); waited += 50) await new Promise((resolve) => setTimeout(resolve, 50))
-        if (isAlive(info.pid)) throw new RepriseError('store_busy', `the daemon (pid ${info.pid}) is still finishing after 60 s`, 'look at its log')
+        for (let waited = 0; waited < 60_000 && isAlive(info.pid); waited += 50)
+          await new Promise((resolve) => setTimeout(resolve, 50))
+        if (isAlive(info.pid))
+          throw new RepriseError(
+            'store_busy',
+            `the daemon (pid ${info.pid}) is still finishing after 60 s`,
+            'look at its log',
+          )
         if (terminal.json) printJson(terminal, { stopped: true, pid: info.pid })
         else terminal.out('stopped')
       }),
@@ -73,11 +84,27 @@ export const addDaemonCommands = (program: Command, session: Session): void => {
           else terminal.out(`sample data written: HOME=${sample.home} REPRISE_HOME=${sample.data}`)
           return
         }
-        const env = { ...session.env, HOME: sample.home, REPRISE_HOME: sample.data, CLAUDE_CONFIG_DIR: undefined, REPRISE_NO_DAEMON: undefined }
+        const env = {
+          ...session.env,
+          HOME: sample.home,
+          REPRISE_HOME: sample.data,
+          CLAUDE_CONFIG_DIR: undefined,
+          REPRISE_NO_DAEMON: undefined,
+        }
         const connection = await connect({ env, programs: session.programs, start: true })
         const synced = await connection.call('sync.now', {})
         const opened = await connection.call('browser.open', {})
-        if (terminal.json) printJson(terminal, { home: sample.home, data: sample.data, url: opened.url, page: opened.page, runs: synced.sessions, replay: null, bisect: null, case: null })
+        if (terminal.json)
+          printJson(terminal, {
+            home: sample.home,
+            data: sample.data,
+            url: opened.url,
+            page: opened.page,
+            runs: synced.sessions,
+            replay: null,
+            bisect: null,
+            case: null,
+          })
         else {
           terminal.out(`${synced.sessions} sample runs in ${plain(sample.home)}`)
           terminal.out(`open this in a browser: file://${plain(opened.page)}`)
@@ -89,7 +116,11 @@ export const addDaemonCommands = (program: Command, session: Session): void => {
 
 const writeSample = (session: Session, dir: string): Promise<{ home: string; data: string }> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path.join(session.programs, 'daemon.cjs'), '--write-sample', path.resolve(dir)], { stdio: ['ignore', 'pipe', 'pipe'], env: session.env })
+    const child = spawn(
+      process.execPath,
+      [path.join(session.programs, 'daemon.cjs'), '--write-sample', path.resolve(dir)],
+      { stdio: ['ignore', 'pipe', 'pipe'], env: session.env },
+    )
     let out = ''
     let failed = ''
     child.stdout.on('data', (chunk: Buffer) => {
@@ -109,9 +140,16 @@ const writeSample = (session: Session, dir: string): Promise<{ home: string; dat
 const openWindow = (env: NodeJS.ProcessEnv, _root: string, page: string): string => {
   if (process.platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return 'none'
   const names = ['chromium', 'google-chrome', 'chromium-browser', 'brave-browser', 'microsoft-edge']
-  const browser = names.flatMap((name) => (env.PATH ?? '').split(path.delimiter).map((dir) => path.join(dir, name))).find((file) => fs.existsSync(file))
+  const browser = names
+    .flatMap((name) => (env.PATH ?? '').split(path.delimiter).map((dir) => path.join(dir, name)))
+    .find((file) => fs.existsSync(file))
   if (!browser) return 'none'
-  const args = [...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), '--no-first-run', `--user-data-dir=${path.join(path.dirname(page), 'browser')}`, `--app=file://${page}`]
+  const args = [
+    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+    '--no-first-run',
+    `--user-data-dir=${path.join(path.dirname(page), 'browser')}`,
+    `--app=file://${page}`,
+  ]
   spawn(browser, args, { detached: true, stdio: 'ignore', env }).unref()
   return path.basename(browser)
 }
@@ -128,20 +166,33 @@ const isAlive = (pid: number): boolean => {
 const printStatus = (status: Status, terminal: Parameters<typeof printTable>[0]): void => {
   const { daemon, homes, store, watches, gap_count } = status
   terminal.out(`daemon ${daemon.version} (pid ${daemon.pid}), ${daemon.state} since ${daemon.started_at}`)
-  terminal.out(`store: ${store.runs} runs, ${store.events} events, ${store.manifests} manifests, ${formatBytes(store.bytes)} in ${plain(daemon.data_dir)}`)
-  terminal.out(`watching ${watches.count} places${watches.polling > 0 ? `, polling ${watches.polling}` : ''}, ${Math.round(status.lag_ms)} ms behind`)
+  terminal.out(
+    `store: ${store.runs} runs, ${store.events} events, ${store.manifests} manifests, ${formatBytes(store.bytes)} in ${plain(daemon.data_dir)}`,
+  )
+  terminal.out(
+    `watching ${watches.count} places${watches.polling > 0 ? `, polling ${watches.polling}` : ''}, ${Math.round(status.lag_ms)} ms behind`,
+  )
   if (homes.length === 0) {
     terminal.out('no agent was found; looked in:')
-    for (const looked of status.looked) for (const place of looked.places) terminal.out(`  ${looked.runtime}: ${plain(place)}`)
+    for (const looked of status.looked)
+      for (const place of looked.places) terminal.out(`  ${looked.runtime}: ${plain(place)}`)
   } else
     printTable(
       terminal,
       ['RUNTIME', 'VERSION', 'SESSIONS', 'UNREADABLE', 'STATE', 'HOME'],
-      homes.map((home) => [home.runtime, home.version ?? 'unknown', String(home.sessions), String(home.unreadable), home.state, plain(home.path)]),
+      homes.map((home) => [
+        home.runtime,
+        home.version ?? 'unknown',
+        String(home.sessions),
+        String(home.unreadable),
+        home.state,
+        plain(home.path),
+      ]),
     )
   if (gap_count > 0) {
     terminal.out(`${gap_count} ${gap_count === 1 ? 'gap' : 'gaps'}:`)
     for (const gap of status.gaps) terminal.out(`  ${plain(gap.message)}${gap.hint ? ` (${plain(gap.hint)})` : ''}`)
-    if (status.gaps.length < gap_count) terminal.out(`  … and ${gap_count - status.gaps.length} more: reprise status --json`)
+    if (status.gaps.length < gap_count)
+      terminal.out(`  … and ${gap_count - status.gaps.length} more: reprise status --json`)
   }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { RepriseError, type Manifest } from '../../contract/index.ts'
+import { type Manifest, RepriseError } from '../../contract/index.ts'
 import { plain, printJson, printTable, type Terminal } from '../output.ts'
 import type { Session } from '../session.ts'
 import { asRuntime } from './run-commands.ts'
@@ -14,27 +14,32 @@ export const addManifestCommands = (program: Command, session: Session): void =>
     .option('--workspace <dir>', 'resolve for a start in this directory')
     .option('--home <dir>', 'the home of the agent, when there are several')
     .option('--flag <flag>', 'a start flag of the agent; repeat for each word', collect, [])
-    .action((target: string | undefined, options: { runtime?: string; workspace?: string; home?: string; flag: string[] }) =>
-      session.withConnection({ start: true }, async (connection, terminal) => {
-        if (target !== undefined && target !== 'now') {
-          const got = await connection.call('manifest.get', { target })
-          for (const damage of got.damage) terminal.note(`damaged: ${plain(damage)}`)
-          if (terminal.json) printJson(terminal, got.manifest)
-          else printManifest(got.manifest, terminal)
-          return got.intact ? 0 : 1
-        }
-        if (options.runtime === undefined || options.workspace === undefined)
-          throw new RepriseError('wrong_usage', 'manifest: give a target, or --runtime and --workspace', 'reprise manifest --runtime claude-code --workspace .')
-        const { manifest } = await connection.call('manifest.resolve', {
-          runtime: asRuntime(options.runtime),
-          workspace: session.absolute(options.workspace),
-          ...(options.home === undefined ? {} : { home: session.absolute(options.home) }),
-          flags: options.flag,
-        })
-        if (terminal.json) printJson(terminal, manifest)
-        else printManifest(manifest, terminal)
-        return 0
-      }),
+    .action(
+      (target: string | undefined, options: { runtime?: string; workspace?: string; home?: string; flag: string[] }) =>
+        session.withConnection({ start: true }, async (connection, terminal) => {
+          if (target !== undefined && target !== 'now') {
+            const got = await connection.call('manifest.get', { target })
+            for (const damage of got.damage) terminal.note(`damaged: ${plain(damage)}`)
+            if (terminal.json) printJson(terminal, got.manifest)
+            else printManifest(got.manifest, terminal)
+            return got.intact ? 0 : 1
+          }
+          if (options.runtime === undefined || options.workspace === undefined)
+            throw new RepriseError(
+              'wrong_usage',
+              'manifest: give a target, or --runtime and --workspace',
+              'reprise manifest --runtime claude-code --workspace .',
+            )
+          const { manifest } = await connection.call('manifest.resolve', {
+            runtime: asRuntime(options.runtime),
+            workspace: session.absolute(options.workspace),
+            ...(options.home === undefined ? {} : { home: session.absolute(options.home) }),
+            flags: options.flag,
+          })
+          if (terminal.json) printJson(terminal, manifest)
+          else printManifest(manifest, terminal)
+          return 0
+        }),
     )
 
   program
@@ -46,8 +51,10 @@ export const addManifestCommands = (program: Command, session: Session): void =>
         const got = await connection.call('manifest.instructions', { target, all: options.all === true })
         if (terminal.json) return printJson(terminal, got)
         for (const piece of got.pieces) {
-          terminal.out(`── ${plain(piece.path ?? piece.uri)}  ${piece.scope}${piece.label ? `, ${piece.label}` : ''}, ${piece.status}${piece.reason ? `: ${plain(piece.reason)}` : ''}`)
-          if (piece.text !== null) terminal.out(piece.text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '\ufffd'))
+          terminal.out(
+            `── ${plain(piece.path ?? piece.uri)}  ${piece.scope}${piece.label ? `, ${piece.label}` : ''}, ${piece.status}${piece.reason ? `: ${plain(piece.reason)}` : ''}`,
+          )
+          if (piece.text !== null) terminal.out(piece.text.replaceAll(/(?![\n\t])\p{Cc}/gu, '\ufffd'))
         }
         terminal.out(`effective digest ${got.effective_digest ?? 'unknown'}`)
       }),
@@ -57,7 +64,9 @@ export const addManifestCommands = (program: Command, session: Session): void =>
 const printManifest = (manifest: Manifest, terminal: Terminal): void => {
   const { execution, instructions, integrity } = manifest
   terminal.out(`manifest ${integrity.manifest_digest}`)
-  terminal.out(`${execution.runtime} ${execution.runtime_version ?? 'unknown version'} in ${plain(execution.cwd ?? 'an unknown directory')}, ${manifest.origin}`)
+  terminal.out(
+    `${execution.runtime} ${execution.runtime_version ?? 'unknown version'} in ${plain(execution.cwd ?? 'an unknown directory')}, ${manifest.origin}`,
+  )
   terminal.out(`effective instructions ${instructions.effective_digest ?? 'unknown'}`)
   printTable(
     terminal,

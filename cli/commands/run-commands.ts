@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Run, type RunEvent, RepriseError, runtimeNames, type RuntimeName } from '../../contract/index.ts'
+import { RepriseError, type Run, type RunEvent, type RuntimeName, runtimeNames } from '../../contract/index.ts'
 import type { Connection } from '../connection.ts'
 import { formatTime, plain, printJson, printTable } from '../output.ts'
 import type { Session } from '../session.ts'
@@ -38,15 +38,28 @@ export const addRunCommands = (program: Command, session: Session): void => {
         const shown = got.at === null ? events : events.filter((event) => event.seq <= (got.at ?? 0))
         if (terminal.json)
           return printJson(terminal, {
-            run: got.run, manifest: got.run.manifest, events: shown, coverage: got.coverage, branches: got.branches, files: got.files, unreadable: got.unreadable,
+            run: got.run,
+            manifest: got.run.manifest,
+            events: shown,
+            coverage: got.coverage,
+            branches: got.branches,
+            files: got.files,
+            unreadable: got.unreadable,
           })
         const { run } = got
         terminal.out(`${run.id}  ${plain(run.title || 'no title')}`)
-        terminal.out(`${run.runtime} ${run.runtime_version ?? 'unknown version'} in ${plain(run.workspace ?? 'an unknown directory')}, ${formatTime(run.started_at)} – ${formatTime(run.ended_at)}, ${run.status}`)
-        terminal.out(`${run.calls.total} calls, ${run.calls.failed} failed; tokens in ${run.tokens.input}, out ${run.tokens.output}${run.tokens_are_lower_bound ? ' (lower bound)' : ''}; manifest ${run.manifest ?? 'not captured'}`)
-        if (run.parent) terminal.out(`${run.relation} of ${run.parent}${run.forked_at === null ? '' : ` @${run.forked_at}`}`)
+        terminal.out(
+          `${run.runtime} ${run.runtime_version ?? 'unknown version'} in ${plain(run.workspace ?? 'an unknown directory')}, ${formatTime(run.started_at)} – ${formatTime(run.ended_at)}, ${run.status}`,
+        )
+        terminal.out(
+          `${run.calls.total} calls, ${run.calls.failed} failed; tokens in ${run.tokens.input}, out ${run.tokens.output}${run.tokens_are_lower_bound ? ' (lower bound)' : ''}; manifest ${run.manifest ?? 'not captured'}`,
+        )
+        if (run.parent)
+          terminal.out(`${run.relation} of ${run.parent}${run.forked_at === null ? '' : ` @${run.forked_at}`}`)
         if (run.unreadable_lines > 0) terminal.out(`${run.unreadable_lines} unreadable lines, listed with --json`)
-        for (const item of got.coverage.items) if (item.state !== 'complete') terminal.out(`not complete: ${plain(item.what)}${item.why ? `, ${plain(item.why)}` : ''}`)
+        for (const item of got.coverage.items)
+          if (item.state !== 'complete')
+            terminal.out(`not complete: ${plain(item.what)}${item.why ? `, ${plain(item.why)}` : ''}`)
         printTable(terminal, ['SEQ', 'KIND', 'OK', 'CHANGED', 'WHAT'], shown.map(eventLine))
       }),
     )
@@ -59,7 +72,12 @@ export const addRunCommands = (program: Command, session: Session): void => {
     .option('--limit <n>', 'how many at the most')
     .action((words: string[], options: { runtime?: string; config?: boolean; limit?: string }) =>
       session.withConnection({ start: true }, async (connection, terminal) => {
-        if (options.config) throw new RepriseError('refused', 'the history of configuration cannot be searched yet', 'search sessions without --config')
+        if (options.config)
+          throw new RepriseError(
+            'refused',
+            'the history of configuration cannot be searched yet',
+            'search sessions without --config',
+          )
         const result = await connection.call('search.run', {
           text: words.join(' '),
           ...(options.runtime === undefined ? {} : { runtime: asRuntime(options.runtime) }),
@@ -67,8 +85,10 @@ export const addRunCommands = (program: Command, session: Session): void => {
         })
         const hits = result.hits.map((hit) => ({ ...hit, snippet: hit.snippet.replaceAll(/[\ue000\ue001]/g, '') }))
         if (terminal.json) return printJson(terminal, { ...result, hits })
-        if (result.searchable < 1) terminal.note(`search covers ${Math.floor(result.searchable * 100)} % of the text so far`)
-        for (const hit of hits) terminal.out(`${hit.run}@${hit.seq}  ${formatTime(hit.at)}  ${plain(hit.snippet.replaceAll(/\s+/g, ' '))}`)
+        if (result.searchable < 1)
+          terminal.note(`search covers ${Math.floor(result.searchable * 100)} % of the text so far`)
+        for (const hit of hits)
+          terminal.out(`${hit.run}@${hit.seq}  ${formatTime(hit.at)}  ${plain(hit.snippet.replaceAll(/\s+/g, ' '))}`)
         if (hits.length === 0) terminal.out('nothing found')
         else if (result.total > hits.length) terminal.out(`${hits.length} of ${result.total}; more with --limit`)
       }),
@@ -78,7 +98,11 @@ export const addRunCommands = (program: Command, session: Session): void => {
 const allEvents = async (connection: Connection, run: string): Promise<RunEvent[]> => {
   const events: RunEvent[] = []
   for (let after: number | null = 0; after !== null; ) {
-    const page: { events: RunEvent[]; next: number | null } = await connection.call('runs.events', { run, after, limit: 1000 })
+    const page: { events: RunEvent[]; next: number | null } = await connection.call('runs.events', {
+      run,
+      after,
+      limit: 1000,
+    })
     events.push(...page.events)
     after = page.next
   }
@@ -86,7 +110,12 @@ const allEvents = async (connection: Connection, run: string): Promise<RunEvent[
 }
 
 const runLine = (run: Run): string[] => [
-  run.id, formatTime(run.started_at), run.runtime, run.status, String(run.calls.total), String(run.calls.failed),
+  run.id,
+  formatTime(run.started_at),
+  run.runtime,
+  run.status,
+  String(run.calls.total),
+  String(run.calls.failed),
   plain(`${run.relation ? `[${run.relation} of ${run.parent ?? 'unknown'}] ` : ''}${run.title || 'no title'}`),
 ]
 
@@ -100,12 +129,18 @@ const eventLine = (event: RunEvent): string[] => [
 
 export const asRuntime = (text: string): RuntimeName => {
   const found = runtimeNames.find((name) => name === text)
-  if (!found) throw new RepriseError('wrong_usage', `--runtime: ${JSON.stringify(text)} is no agent`, `one of ${runtimeNames.join(', ')}`)
+  if (!found)
+    throw new RepriseError(
+      'wrong_usage',
+      `--runtime: ${JSON.stringify(text)} is no agent`,
+      `one of ${runtimeNames.join(', ')}`,
+    )
   return found
 }
 
 const asCount = (flag: string, text: string): number => {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new RepriseError('wrong_usage', `${flag}: ${JSON.stringify(text)} is no count`, 'a whole number from 1')
+  if (!/^[1-9]\d{0,5}$/.test(text))
+    throw new RepriseError('wrong_usage', `${flag}: ${JSON.stringify(text)} is no count`, 'a whole number from 1')
   return Number(text)
 }
 
@@ -113,6 +148,11 @@ const units: Readonly<Record<string, number>> = { m: 60e3, h: 3600e3, d: 86400e3
 export const asInstant = (flag: string, text: string): string => {
   const span = /^(\d+)([mhdw])$/.exec(text)
   const time = span ? Date.now() - Number(span[1]) * (units[span[2] as string] ?? 0) : Date.parse(text)
-  if (Number.isNaN(time)) throw new RepriseError('wrong_usage', `${flag}: ${JSON.stringify(text)} is no time`, 'ISO 8601 (2026-11-30T14:00:00Z), or a span such as 2d')
+  if (Number.isNaN(time))
+    throw new RepriseError(
+      'wrong_usage',
+      `${flag}: ${JSON.stringify(text)} is no time`,
+      'ISO 8601 (2026-11-30T14:00:00Z), or a span such as 2d',
+    )
   return new Date(time).toISOString()
 }

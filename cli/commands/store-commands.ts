@@ -11,11 +11,17 @@ export const addStoreCommands = (program: Command, session: Session): void => {
     .option('--strict', 'exit 6 when something could not be read')
     .action((options: { home?: string; strict?: boolean }) =>
       session.withConnection({ start: true }, async (connection, terminal) => {
-        const result = await connection.call('sync.now', options.home === undefined ? {} : { home: session.absolute(options.home) })
+        const result = await connection.call(
+          'sync.now',
+          options.home === undefined ? {} : { home: session.absolute(options.home) },
+        )
         if (terminal.json) printJson(terminal, result)
         else {
           terminal.out(`${result.sessions} sessions, ${result.events} events in ${result.seconds.toFixed(1)} s`)
-          for (const line of result.unreadable) terminal.out(`${line.repaired ? 'repaired' : 'unreadable'}: ${plain(line.path)}:${line.line} (byte ${line.byte}, ${line.bytes} bytes): ${plain(line.reason)}`)
+          for (const line of result.unreadable)
+            terminal.out(
+              `${line.repaired ? 'repaired' : 'unreadable'}: ${plain(line.path)}:${line.line} (byte ${line.byte}, ${line.bytes} bytes): ${plain(line.reason)}`,
+            )
         }
         return options.strict && result.unreadable.some((line) => !line.repaired) ? 6 : 0
       }),
@@ -27,7 +33,10 @@ export const addStoreCommands = (program: Command, session: Session): void => {
     .requiredOption('--runtime <name>', 'whose home it is')
     .action((dir: string, options: { runtime: string }) =>
       session.withConnection({ start: true }, async (connection, terminal) => {
-        const { home } = await connection.call('homes.watch', { runtime: asRuntime(options.runtime), path: session.absolute(dir) })
+        const { home } = await connection.call('homes.watch', {
+          runtime: asRuntime(options.runtime),
+          path: session.absolute(dir),
+        })
         if (terminal.json) printJson(terminal, { home })
         else terminal.out(`watching ${plain(home.path)} (${home.state}${home.reason ? `: ${plain(home.reason)}` : ''})`)
       }),
@@ -54,7 +63,11 @@ export const addStoreCommands = (program: Command, session: Session): void => {
         const result = await connection.call('store.check', {})
         if (terminal.json) printJson(terminal, result)
         else {
-          terminal.out(result.ok ? `intact, ${result.objects} objects` : `${result.damaged.length} damaged of ${result.objects} objects`)
+          terminal.out(
+            result.ok
+              ? `intact, ${result.objects} objects`
+              : `${result.damaged.length} damaged of ${result.objects} objects`,
+          )
           for (const damaged of result.damaged) terminal.out(`  ${plain(damaged)}`)
         }
         return result.ok ? 0 : 1

@@ -11,11 +11,19 @@ export const coverageOf = (index: IndexReader, row: RunRow): Coverage => {
        from events where run = ?`,
     )
     .get(row.key) as { events: number; calls: number; blind: number; broken: number; replies: number; open: number }
-  const unknown = Object.values(JSON.parse(row.unknown_records) as Record<string, number>).reduce((sum, n) => sum + n, 0)
+  const unknown = Object.values(JSON.parse(row.unknown_records) as Record<string, number>).reduce(
+    (sum, n) => sum + n,
+    0,
+  )
   const items: Coverage['items'] = [
     {
       what: 'session',
-      state: row.status === 'unreadable' ? 'none' : row.unreadable > 0 || unknown > 0 || row.source_state === 'shrank' ? 'partial' : 'complete',
+      state:
+        row.status === 'unreadable'
+          ? 'none'
+          : row.unreadable > 0 || unknown > 0 || row.source_state === 'shrank'
+            ? 'partial'
+            : 'complete',
       why:
         [
           row.unreadable > 0 ? `${row.unreadable} unreadable lines` : '',
@@ -34,20 +42,34 @@ export const coverageOf = (index: IndexReader, row: RunRow): Coverage => {
       why: 'answers as the session keeps them; requests and timing on the wire are seen only in recorded runs',
       count: counted.replies,
     },
-    { what: 'tool calls', state: counted.open > 0 ? 'partial' : 'complete', why: counted.open > 0 ? `${counted.open} calls without a result` : null, count: counted.calls },
+    {
+      what: 'tool calls',
+      state: counted.open > 0 ? 'partial' : 'complete',
+      why: counted.open > 0 ? `${counted.open} calls without a result` : null,
+      count: counted.calls,
+    },
     {
       what: 'file effects',
       state: counted.blind > 0 ? 'partial' : 'complete',
-      why: counted.blind > 0 ? `${counted.blind} calls (shell, MCP and others) leave no trace of what they changed` : null,
+      why:
+        counted.blind > 0 ? `${counted.blind} calls (shell, MCP and others) leave no trace of what they changed` : null,
       count: counted.blind,
     },
     {
       what: 'configuration',
       state: row.manifest === null ? 'none' : 'partial',
-      why: row.manifest === null ? 'no manifest was made' : 'what could not be learned is listed in the manifest as unknown',
+      why:
+        row.manifest === null
+          ? 'no manifest was made'
+          : 'what could not be learned is listed in the manifest as unknown',
       count: null,
     },
-    { what: 'network, clock, randomness', state: 'none', why: 'not observable from a session; recorded runs keep them', count: null },
+    {
+      what: 'network, clock, randomness',
+      state: 'none',
+      why: 'not observable from a session; recorded runs keep them',
+      count: null,
+    },
     { what: 'databases and browsers', state: 'none', why: 'not captured', count: null },
   ]
   return { mode: 'observed', state: row.status === 'unreadable' ? 'none' : 'partial', items }

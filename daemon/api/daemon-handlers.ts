@@ -2,8 +2,8 @@ import fs from 'node:fs'
 import { CONTRACT_VERSION, type Gap, PRODUCT_VERSION, RepriseError } from '../../contract/index.ts'
 import type { Parts } from '../parts.ts'
 import { querySearch } from '../store/index/search-query.ts'
-import { describeHome, describeLooked } from './home-handlers.ts'
 import type { SomeHandlers } from './handlers.ts'
+import { describeHome, describeLooked } from './home-handlers.ts'
 import { parsePoint } from './references.ts'
 import { unreadableOf } from './unreadable.ts'
 
@@ -20,7 +20,12 @@ const SHOWN_GAPS = 50
 
 export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
   ({
-    'daemon.handshake': () => ({ version: PRODUCT_VERSION, contract: CONTRACT_VERSION, pid: process.pid, nonce: parts.nonce }),
+    'daemon.handshake': () => ({
+      version: PRODUCT_VERSION,
+      contract: CONTRACT_VERSION,
+      pid: process.pid,
+      nonce: parts.nonce,
+    }),
     'daemon.stop': () => {
       acts.stop()
       return { ok: true as const }
@@ -35,7 +40,10 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
       const index = parts.index()
       parts.homes.refresh()
       const { phase, url, progress, lagMs } = parts.state()
-      const counts = index.sql('select count(*) as runs, coalesce(sum(events), 0) as events from runs').get() as { runs: number; events: number }
+      const counts = index.sql('select count(*) as runs, coalesce(sum(events), 0) as events from runs').get() as {
+        runs: number
+        events: number
+      }
       const homes = parts.homes.list().map((home) => describeHome(parts, home))
       const { gaps, total } = listGaps(parts, SHOWN_GAPS)
       return {
@@ -57,17 +65,37 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
           polling: homes.reduce((sum, home) => sum + Math.max(0, home.watching.wanted - home.watching.watched), 0),
         },
         lag_ms: lagMs,
-        store: { bytes: parts.store.size().bytes, runs: Number(counts.runs), events: Number(counts.events), manifests: Number((index.sql('select count(distinct manifest) as n from stretches where manifest is not null').get() as { n: number }).n) },
+        store: {
+          bytes: parts.store.size().bytes,
+          runs: Number(counts.runs),
+          events: Number(counts.events),
+          manifests: Number(
+            (
+              index.sql('select count(distinct manifest) as n from stretches where manifest is not null').get() as {
+                n: number
+              }
+            ).n,
+          ),
+        },
         gaps,
         gap_count: total,
         progress: [...progress],
-        vault: { key_store: 'file' as const, note: "keys lie in a file only you can read; the system's key store is not used yet" },
+        vault: {
+          key_store: 'file' as const,
+          note: "keys lie in a file only you can read; the system's key store is not used yet",
+        },
       }
     },
 
     'sync.now': async ({ home }) => {
       const refs = parts.homes.refs()
-      if (home !== undefined && !refs.some((ref) => ref.path === home)) throw new RepriseError('not_found', `home: ${home} is not read`, null, refs.map((ref) => ref.path))
+      if (home !== undefined && !refs.some((ref) => ref.path === home))
+        throw new RepriseError(
+          'not_found',
+          `home: ${home} is not read`,
+          null,
+          refs.map((ref) => ref.path),
+        )
       const totals = await acts.sync(home ?? null)
       return { ...totals, unreadable: unreadableOf(parts.index(), null, 100_000) }
     },
@@ -87,7 +115,9 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
       return { unreadable: unreadableOf(parts.index(), null, limit ?? 200), total: Number(total.n) }
     },
     'health.facts': () => ({
-      facts: [...parts.adapters.values()].flatMap((adapter) => adapter.facts.map((fact) => ({ runtime: adapter.runtime, ...fact, versions: [...fact.versions] }))),
+      facts: [...parts.adapters.values()].flatMap((adapter) =>
+        adapter.facts.map((fact) => ({ runtime: adapter.runtime, ...fact, versions: [...fact.versions] })),
+      ),
     }),
 
     'settings.get': () => parts.settings.read(),
@@ -114,24 +144,62 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
   const add = (gap: Omit<Gap, 'at' | 'home' | 'path'> & { readonly path?: string | null }): void => {
     derived.push({ home: null, path: null, at, ...gap })
   }
-  for (const row of index.sql(`select runs.id as id, runs.unreadable as n, runs.title as title from runs where runs.unreadable > 0 order by sort_at desc`).all() as { id: string; n: number }[])
-    add({ id: `unreadable_line:${row.id}`, kind: 'unreadable_line', run: row.id, count: row.n, message: `${row.n} unreadable ${row.n === 1 ? 'line' : 'lines'} in ${row.id}`, hint: 'listed under Health with line and byte; everything else of the session is shown' })
-  for (const row of index.sql(`select id, unknown_records as records from runs where unknown_records <> '{}' order by sort_at desc`).all() as { id: string; records: string }[]) {
+  for (const row of index
+    .sql(
+      `select runs.id as id, runs.unreadable as n, runs.title as title from runs where runs.unreadable > 0 order by sort_at desc`,
+    )
+    .all() as { id: string; n: number }[])
+    add({
+      id: `unreadable_line:${row.id}`,
+      kind: 'unreadable_line',
+      run: row.id,
+      count: row.n,
+      message: `${row.n} unreadable ${row.n === 1 ? 'line' : 'lines'} in ${row.id}`,
+      hint: 'listed under Health with line and byte; everything else of the session is shown',
+    })
+  for (const row of index
+    .sql(`select id, unknown_records as records from runs where unknown_records <> '{}' order by sort_at desc`)
+    .all() as { id: string; records: string }[]) {
     const records = JSON.parse(row.records) as Record<string, number>
     const count = Object.values(records).reduce((sum, n) => sum + n, 0)
-    add({ id: `unknown_record:${row.id}`, kind: 'unknown_record', run: row.id, count, message: `${count} records of kinds this version does not know in ${row.id}: ${Object.keys(records).join(', ')}`, hint: 'they are kept as they are' })
-  }
-  for (const row of index.sql(`select id, source_state as state from runs where source_state <> 'present' order by sort_at desc`).all() as { id: string; state: 'shrank' | 'vanished' }[])
     add({
-      id: `source:${row.id}`, kind: row.state === 'shrank' ? 'source_shrank' : 'source_vanished', run: row.id, count: 1,
-      message: row.state === 'shrank' ? `the agent rewrote the session file of ${row.id}` : `the session file of ${row.id} is gone`,
+      id: `unknown_record:${row.id}`,
+      kind: 'unknown_record',
+      run: row.id,
+      count,
+      message: `${count} records of kinds this version does not know in ${row.id}: ${Object.keys(records).join(', ')}`,
+      hint: 'they are kept as they are',
+    })
+  }
+  for (const row of index
+    .sql(`select id, source_state as state from runs where source_state <> 'present' order by sort_at desc`)
+    .all() as { id: string; state: 'shrank' | 'vanished' }[])
+    add({
+      id: `source:${row.id}`,
+      kind: row.state === 'shrank' ? 'source_shrank' : 'source_vanished',
+      run: row.id,
+      count: 1,
+      message:
+        row.state === 'shrank'
+          ? `the agent rewrote the session file of ${row.id}`
+          : `the session file of ${row.id} is gone`,
       hint: 'what was read before is kept and shown',
     })
   for (const home of parts.homes.list()) {
-    const sessions = index.sql("select json_extract(meta, '$.folder') as folder, workspace as cwd from runs where home = ? and folder is not null").all(home.id) as { folder: string; cwd: string | null }[]
+    const sessions = index
+      .sql(
+        "select json_extract(meta, '$.folder') as folder, workspace as cwd from runs where home = ? and folder is not null",
+      )
+      .all(home.id) as { folder: string; cwd: string | null }[]
     for (const [folder, cwds] of parts.adapters.get(home.runtime)?.findMixedFolders(sessions) ?? [])
       derived.push({
-        id: `mixed_folder:${home.id}:${folder}`, kind: 'mixed_folder', home: home.id, run: null, path: folder, at, count: cwds.length,
+        id: `mixed_folder:${home.id}:${folder}`,
+        kind: 'mixed_folder',
+        home: home.id,
+        run: null,
+        path: folder,
+        at,
+        count: cwds.length,
         message: `${folder} holds sessions of ${cwds.length} directories: ${cwds.join(', ')}`,
         hint: 'the agent names folders by a rule that gives different directories the same name; its memory there may be mixed',
       })
@@ -142,10 +210,21 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
   })
   for (const { home, state } of watching)
     derived.unshift({
-      id: `watch:${home.id}`, kind: 'watch_exhausted', home: home.id, run: null, path: home.path, at, count: state.wanted - state.watched,
-      message: `watching ${state.watched} of ${state.wanted} places of ${home.path}`, hint: state.why,
+      id: `watch:${home.id}`,
+      kind: 'watch_exhausted',
+      home: home.id,
+      run: null,
+      path: home.path,
+      at,
+      count: state.wanted - state.watched,
+      message: `watching ${state.watched} of ${state.wanted} places of ${home.path}`,
+      hint: state.why,
     })
-  const gaps = [...derived.filter(({ kind }) => kind === 'watch_exhausted'), ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })), ...derived.filter(({ kind }) => kind !== 'watch_exhausted')]
+  const gaps = [
+    ...derived.filter(({ kind }) => kind === 'watch_exhausted'),
+    ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })),
+    ...derived.filter(({ kind }) => kind !== 'watch_exhausted'),
+  ]
   return { gaps: gaps.slice(0, limit), total: gaps.length }
 }
 

@@ -1,4 +1,13 @@
-import { type EndpointName, type ErrorBody, endpoints, errorCodes, invalidates, type MutationName, RepriseError, type Tag } from '../../contract/index.ts'
+import {
+  type EndpointName,
+  type ErrorBody,
+  endpoints,
+  errorCodes,
+  invalidates,
+  type MutationName,
+  RepriseError,
+  type Tag,
+} from '../../contract/index.ts'
 import type { Log } from '../log.ts'
 import type { Caller, Handlers } from './handlers.ts'
 
@@ -20,7 +29,9 @@ export const createDispatch = (handlers: Handlers, changed: (tags: readonly Tag[
   const run = async (name: EndpointName, input: unknown, caller: Caller): Promise<Answer> => {
     const parsed = endpoints[name].input.safeParse(input)
     if (!parsed.success) {
-      const where = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`).join('; ')
+      const where = parsed.error.issues
+        .map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`)
+        .join('; ')
       return { ok: false, error: new RepriseError('wrong_usage', `${name}: ${where}`).toBody() }
     }
     try {
@@ -36,12 +47,20 @@ export const createDispatch = (handlers: Handlers, changed: (tags: readonly Tag[
 
   const dispatch = (name: string, input: unknown, caller: Caller): Promise<Answer> => {
     if (!isEndpoint(name)) {
-      const body = new RepriseError('not_found', `there is no endpoint ${JSON.stringify(name)}`, null, Object.keys(endpoints)).toBody()
+      const body = new RepriseError(
+        'not_found',
+        `there is no endpoint ${JSON.stringify(name)}`,
+        null,
+        Object.keys(endpoints),
+      ).toBody()
       return Promise.resolve({ ok: false, error: body })
     }
     if (endpoints[name].kind === 'read') return run(name, input, caller)
     if (draining && name !== 'daemon.stop')
-      return Promise.resolve({ ok: false, error: new RepriseError('store_busy', 'the daemon is stopping', 'try again in a moment').toBody() })
+      return Promise.resolve({
+        ok: false,
+        error: new RepriseError('store_busy', 'the daemon is stopping', 'try again in a moment').toBody(),
+      })
     const next = queue.then(() => run(name, input, caller))
     queue = next.catch(() => undefined)
     return next
@@ -57,6 +76,16 @@ export const createDispatch = (handlers: Handlers, changed: (tags: readonly Tag[
 export const toErrorBody = (error: unknown, where: string, log: Log): ErrorBody => {
   if (error instanceof RepriseError) return error.toBody()
   const fault = error instanceof Error ? error : new Error(String(error))
-  log('error', 'fault', { where, name: fault.name, message: fault.message.slice(0, 300), stack: fault.stack?.split('\n').slice(1, 6).join(' | ') ?? null })
-  return { code: 'internal', status: errorCodes.internal.status, message: `${where} failed: ${fault.message}`, hint: 'this is a fault of Reprise; its log says more' }
+  log('error', 'fault', {
+    where,
+    name: fault.name,
+    message: fault.message.slice(0, 300),
+    stack: fault.stack?.split('\n').slice(1, 6).join(' | ') ?? null,
+  })
+  return {
+    code: 'internal',
+    status: errorCodes.internal.status,
+    message: `${where} failed: ${fault.message}`,
+    hint: 'this is a fault of Reprise; its log says more',
+  }
 }

@@ -5,13 +5,22 @@ import type { EventContent } from '../runtimes/adapter.ts'
 import type { RunRow } from '../store/index/run-row.ts'
 
 /** What an event says in full, before anything is covered. Never leaves the daemon as it is. */
-export const readEventContent = async (parts: Parts, row: RunRow, seq: number): Promise<{ readonly content: EventContent; readonly lines: EventLines }> => {
+export const readEventContent = async (
+  parts: Parts,
+  row: RunRow,
+  seq: number,
+): Promise<{ readonly content: EventContent; readonly lines: EventLines }> => {
   const index = parts.index()
-  const event = index.sql('select id, kind, tool, tool_use_id from events where run = ? and seq = ?').get(row.key, seq) as { id: string; kind: never; tool: string | null; tool_use_id: string | null } | undefined
+  const event = index
+    .sql('select id, kind, tool, tool_use_id from events where run = ? and seq = ?')
+    .get(row.key, seq) as { id: string; kind: never; tool: string | null; tool_use_id: string | null } | undefined
   const lines = event ? await readEventLines(index, parts.store, row, seq) : null
   const adapter = parts.adapters.get(row.runtime)
   if (!event || !lines || !adapter) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
-  const meta = index.sql('select parent_session, meta from runs where key = ?').get(row.key) as { parent_session: string | null; meta: string }
+  const meta = index.sql('select parent_session, meta from runs where key = ?').get(row.key) as {
+    parent_session: string | null
+    meta: string
+  }
   const unit = {
     home: row.home_path,
     session: row.session,
@@ -21,5 +30,12 @@ export const readEventContent = async (parts: Parts, row: RunRow, seq: number): 
     sideFiles: [],
     meta: JSON.parse(meta.meta) as Record<string, unknown>,
   }
-  return { content: adapter.describeEvent(unit, { id: event.id, kind: event.kind, tool: event.tool, toolUseId: event.tool_use_id }, lines.lines), lines }
+  return {
+    content: adapter.describeEvent(
+      unit,
+      { id: event.id, kind: event.kind, tool: event.tool, toolUseId: event.tool_use_id },
+      lines.lines,
+    ),
+    lines,
+  }
 }

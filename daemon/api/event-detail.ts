@@ -20,7 +20,12 @@ export const readEventDetail = async (parts: Parts, run: string, seq: number, wh
     parts:
       lines.from === 'none'
         ? [{ role: 'error', label: 'not kept', body: { text: lines.why ?? '', total: 0, hidden: [] }, format: 'text' }]
-        : content.parts.map(({ role, label, text, format }, n) => ({ role, label, body: shown(text, `p${n}`), format })),
+        : content.parts.map(({ role, label, text, format }, n) => ({
+            role,
+            label,
+            body: shown(text, `p${n}`),
+            format,
+          })),
     changes: content.changes.map(({ path, change, before, after, why }, n) => ({
       path,
       change,
@@ -30,7 +35,11 @@ export const readEventDetail = async (parts: Parts, run: string, seq: number, wh
     })),
     source: lines.lines[0] ? { path: lines.file, line: event.line, byte: event.byte, bytes: event.bytes } : null,
     fed_by: neighbours(parts, row.key, event.parent_seq === null ? [] : [event.parent_seq]),
-    feeds: (index.sql('select seq from events where run = ? and parent_seq = ? order by seq limit 50').all(row.key, seq) as { seq: number }[]).map((next) => next.seq),
+    feeds: (
+      index.sql('select seq from events where run = ? and parent_seq = ? order by seq limit 50').all(row.key, seq) as {
+        seq: number
+      }[]
+    ).map((next) => next.seq),
   }
 }
 

@@ -1,7 +1,9 @@
 import type { EndpointName, Output, ParsedInput } from '../../contract/index.ts'
 
 /** One function per endpoint of the contract; a missing or surplus one does not compile. */
-export type Handlers = { readonly [N in EndpointName]: (input: ParsedInput<N>, caller: Caller) => Output<N> | Promise<Output<N>> }
+export type Handlers = {
+  readonly [N in EndpointName]: (input: ParsedInput<N>, caller: Caller) => Output<N> | Promise<Output<N>>
+}
 /** Handlers of one area; `combineHandlers` makes the whole table from them. */
 export type SomeHandlers = Partial<Handlers>
 

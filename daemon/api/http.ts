@@ -34,9 +34,11 @@ export const createHttp = ({ dispatch, hub, pages, guard }: HttpParts): Hono => 
   app.use(async (context, next) => {
     if (guard) {
       // A page of another name that resolves to this machine must not get in (DNS rebinding), nor a page of another origin.
-      if (context.req.header('host') !== `127.0.0.1:${guard.port()}`) return refuse('wrong_host', 'this address answers only as 127.0.0.1')
+      if (context.req.header('host') !== `127.0.0.1:${guard.port()}`)
+        return refuse('wrong_host', 'this address answers only as 127.0.0.1')
       const origin = context.req.header('origin')
-      if (origin !== undefined && origin !== `http://127.0.0.1:${guard.port()}`) return refuse('forbidden', 'a page of another origin asked')
+      if (origin !== undefined && origin !== `http://127.0.0.1:${guard.port()}`)
+        return refuse('forbidden', 'a page of another origin asked')
     }
     await next()
     context.header('Content-Security-Policy', POLICY)
@@ -46,20 +48,28 @@ export const createHttp = ({ dispatch, hub, pages, guard }: HttpParts): Hono => 
     context.header('Referrer-Policy', 'no-referrer')
   })
 
-  const authorized = (given: string | undefined): boolean => !guard || (given !== undefined && sameToken(given.replace(/^Bearer /, ''), guard.token))
+  const authorized = (given: string | undefined): boolean =>
+    !guard || (given !== undefined && sameToken(given.replace(/^Bearer /, ''), guard.token))
 
-  app.post('/rpc/:name', bodyLimit({ maxSize: BODY_LIMIT, onError: () => refuse('too_large', 'the request is larger than 8 MB') }), async (context) => {
-    if (!authorized(context.req.header('authorization'))) return refuse('unauthorized', 'the token is missing or wrong')
-    const text = await context.req.text()
-    let input: unknown
-    try {
-      input = text === '' ? {} : JSON.parse(text)
-    } catch {
-      return refuse('wrong_usage', 'the request body is not JSON')
-    }
-    const answer = await dispatch(context.req.param('name'), input, caller)
-    return answer.ok ? Response.json(answer.output) : Response.json({ error: answer.error }, { status: answer.error.status })
-  })
+  app.post(
+    '/rpc/:name',
+    bodyLimit({ maxSize: BODY_LIMIT, onError: () => refuse('too_large', 'the request is larger than 8 MB') }),
+    async (context) => {
+      if (!authorized(context.req.header('authorization')))
+        return refuse('unauthorized', 'the token is missing or wrong')
+      const text = await context.req.text()
+      let input: unknown
+      try {
+        input = text === '' ? {} : JSON.parse(text)
+      } catch {
+        return refuse('wrong_usage', 'the request body is not JSON')
+      }
+      const answer = await dispatch(context.req.param('name'), input, caller)
+      return answer.ok
+        ? Response.json(answer.output)
+        : Response.json({ error: answer.error }, { status: answer.error.status })
+    },
+  )
 
   app.get('/events', (context) => {
     if (!authorized(context.req.header('authorization'))) return refuse('unauthorized', 'the token is missing or wrong')
@@ -96,7 +106,12 @@ export const createHttp = ({ dispatch, hub, pages, guard }: HttpParts): Hono => 
   app.get('*', (context) => {
     const page = pages === null ? null : readPage(pages, context.req.path)
     if (!page) return refuse('not_found', 'there is nothing here; build the window first')
-    return new Response(page.body, { headers: { 'content-type': page.type, 'cache-control': page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache' } })
+    return new Response(page.body, {
+      headers: {
+        'content-type': page.type,
+        'cache-control': page.immutable ? 'public, max-age=31536000, immutable' : 'no-cache',
+      },
+    })
   })
   app.notFound(() => refuse('not_found', 'no such address'))
   return app

@@ -56,7 +56,9 @@ export const listenOnLoopback = async (parts: Omit<HttpParts, 'guard'>): Promise
 const acceptSockets = (server: Server, hub: PushHub, token: string, port: () => number): WebSocketServer => {
   const sockets = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024, handleProtocols: () => 'reprise' })
   server.on('upgrade', (request, socket, head) => {
-    const offered = String(request.headers['sec-websocket-protocol'] ?? '').split(',').map((name) => name.trim())
+    const offered = String(request.headers['sec-websocket-protocol'] ?? '')
+      .split(',')
+      .map((name) => name.trim())
     const given = offered.find((name) => name.startsWith('token.'))?.slice('token.'.length)
     const refused =
       request.headers.host !== `127.0.0.1:${port()}`

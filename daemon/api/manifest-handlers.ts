@@ -3,6 +3,7 @@ import path from 'node:path'
 import { type Digest, type InstructionPiece, isDigest, type Manifest, RepriseError } from '../../contract/index.ts'
 import { homeIdOf } from '../capture/run-ids.ts'
 import { realPath } from '../homes.ts'
+import { scanSources } from '../manifest/scan-sources.ts'
 import type { Parts } from '../parts.ts'
 import type { SomeHandlers } from './handlers.ts'
 import { looksLikeDigest, parsePoint } from './references.ts'
@@ -20,27 +21,50 @@ export const createManifestHandlers = (parts: Parts) =>
       const adapter = parts.adapters.get(runtime)
       if (!adapter) throw new RepriseError('refused', `${runtime} cannot be resolved yet`, 'claude-code can')
       const cwd = path.resolve(workspace)
-      if (!isDirectory(cwd)) throw new RepriseError('not_found', `workspace: ${cwd} is no directory`, 'give an existing directory')
+      if (!isDirectory(cwd))
+        throw new RepriseError('not_found', `workspace: ${cwd} is no directory`, 'give an existing directory')
       const homePath = home === undefined ? defaultHome(parts, runtime) : realPath(path.resolve(home))
-      const resolution = adapter.resolve({ home: homePath, cwd, flags: flags ?? [], surroundings: parts.surroundings, version: null, keyed: parts.redactor.keyed })
+      const resolution = adapter.resolve({
+        home: homePath,
+        cwd,
+        flags: flags ?? [],
+        surroundings: parts.surroundings,
+        version: null,
+        keyed: parts.redactor.keyed,
+      })
       const texts = resolution.body.instructions.sources.flatMap((source) => {
         const text = resolution.texts.get(source.uri)?.text
         return source.text_digest === null || typeof text !== 'string' ? [] : [{ digest: source.text_digest, text }]
       })
-      return { manifest: await parts.worker.call('freeze', resolution.body, texts) }
+      const body = scanSources(resolution.body, ({ uri }) => resolution.texts.get(uri), parts.redactor)
+      return { manifest: await parts.worker.call('freeze', body, texts) }
     },
 
     'manifest.instructions': async ({ target, all }) => {
       const manifest = await load(parts, await findManifest(parts, target))
       const { effective_digest, sources } = manifest.instructions
-      const entering = sources.filter((source) => source.position !== null).sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
+      const entering = sources
+        .filter((source) => source.position !== null)
+        .sort((a, b) => (a.position ?? 0) - (b.position ?? 0))
       const instructive = new Set(['instructions', 'rule', 'import', 'memory'])
-      const shown = all ? [...entering, ...sources.filter((source) => source.position === null && instructive.has(source.kind))] : entering
+      const shown = all
+        ? [...entering, ...sources.filter((source) => source.position === null && instructive.has(source.kind))]
+        : entering
       const pieces: InstructionPiece[] = []
       for (const source of shown) {
         const kept = source.text_digest === null ? null : await parts.store.texts.get(source.text_digest as Digest)
         const { path: file, uri, scope, label, status, reason, text_digest } = source
-        pieces.push({ path: file, uri, scope, label, status, reason, text_digest, text: kept?.text ?? null, redactions: kept?.redactions ?? 0 })
+        pieces.push({
+          path: file,
+          uri,
+          scope,
+          label,
+          status,
+          reason,
+          text_digest,
+          text: kept?.text ?? null,
+          redactions: kept?.redactions ?? 0,
+        })
       }
       return { effective_digest, pieces }
     },
@@ -52,21 +76,42 @@ const findManifest = async (parts: Parts, target: string): Promise<Digest> => {
   if (looksLikeDigest(target)) {
     const found = await parts.store.manifests.find(target.replace(/^sha256:/, ''))
     if (found.length === 1) return found[0] as Digest
-    if (found.length > 1) throw new RepriseError('ambiguous', `${found.length} manifests begin with ${target}`, 'give more of the digest', found.slice(0, 10))
+    if (found.length > 1)
+      throw new RepriseError(
+        'ambiguous',
+        `${found.length} manifests begin with ${target}`,
+        'give more of the digest',
+        found.slice(0, 10),
+      )
   }
   const index = parts.index()
   const point = parsePoint(target)
   const row = index.findRun(point.run)
   const stretch =
     point.stretch ??
-    (point.seq === null ? null : ((index.sql('select stretch from events where run = ? and seq <= ? order by seq desc limit 1').get(row.key, Math.max(1, point.seq)) as { stretch: number } | undefined)?.stretch ?? null))
+    (point.seq === null
+      ? null
+      : ((
+          index
+            .sql('select stretch from events where run = ? and seq <= ? order by seq desc limit 1')
+            .get(row.key, Math.max(1, point.seq)) as { stretch: number } | undefined
+        )?.stretch ?? null))
   const found = (
     stretch === null
       ? index.sql('select manifest from stretches where run = ? order by n desc limit 1').get(row.key)
       : index.sql('select manifest from stretches where run = ? and n = ?').get(row.key, stretch)
   ) as { manifest: Digest | null } | undefined
-  if (!found) throw new RepriseError('not_found', stretch === null ? `${row.id} has no stretch` : `${row.id} has no stretch ${stretch}`)
-  if (found.manifest === null) throw new RepriseError('not_found', `no manifest was made for this stretch of ${row.id}`, 'its record says nothing of its configuration, or it has only just begun')
+  if (!found)
+    throw new RepriseError(
+      'not_found',
+      stretch === null ? `${row.id} has no stretch` : `${row.id} has no stretch ${stretch}`,
+    )
+  if (found.manifest === null)
+    throw new RepriseError(
+      'not_found',
+      `no manifest was made for this stretch of ${row.id}`,
+      'its record says nothing of its configuration, or it has only just begun',
+    )
   return found.manifest
 }
 

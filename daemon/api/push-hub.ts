@@ -23,7 +23,8 @@ export const createPushHub = (): PushHub => {
     },
     subscribe(lastId, receive) {
       const oldest = kept[0]?.id ?? id + 1
-      if (lastId !== null && (lastId > id || lastId < oldest - 1)) receive({ id, push: { type: 'reset', reason: 'missed more than is kept' } })
+      if (lastId !== null && (lastId > id || lastId < oldest - 1))
+        receive({ id, push: { type: 'reset', reason: 'missed more than is kept' } })
       else if (lastId !== null) for (const envelope of kept) if (envelope.id > lastId) receive(envelope)
       receivers.add(receive)
       return () => {

@@ -9,8 +9,17 @@ export interface Point {
 
 export const parsePoint = (reference: string): Point => {
   const parts = /^([^@#]+)(?:@(\d+)|#(\d+))?$/.exec(reference)
-  if (!parts?.[1]) throw new RepriseError('wrong_usage', `${JSON.stringify(reference)} is no reference to a run`, 'RUN, RUN@SEQ or RUN#N')
-  return { run: parts[1], seq: parts[2] === undefined ? null : Number(parts[2]), stretch: parts[3] === undefined ? null : Number(parts[3]) }
+  if (!parts?.[1])
+    throw new RepriseError(
+      'wrong_usage',
+      `${JSON.stringify(reference)} is no reference to a run`,
+      'RUN, RUN@SEQ or RUN#N',
+    )
+  return {
+    run: parts[1],
+    seq: parts[2] === undefined ? null : Number(parts[2]),
+    stretch: parts[3] === undefined ? null : Number(parts[3]),
+  }
 }
 
 export const looksLikeDigest = (target: string): boolean => /^(sha256:)?[0-9a-f]{6,64}$/.test(target)

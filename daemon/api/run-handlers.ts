@@ -14,7 +14,12 @@ const PAGE = 200
 export const createRunHandlers = (parts: Parts) =>
   ({
     'timeline.page': ({ filter, cursor, limit, density_buckets }) =>
-      queryTimeline(parts.index(), { filter: filter ?? {}, cursor: cursor ?? null, limit: limit ?? PAGE, buckets: density_buckets ?? 0 }),
+      queryTimeline(parts.index(), {
+        filter: filter ?? {},
+        cursor: cursor ?? null,
+        limit: limit ?? PAGE,
+        buckets: density_buckets ?? 0,
+      }),
 
     'runs.list': ({ runtime, workspace, since, until, limit }) => {
       const index = parts.index()
@@ -29,7 +34,9 @@ export const createRunHandlers = (parts: Parts) =>
       if (since) add('runs.sort_at >= ?', since)
       if (until) add('runs.sort_at < ?', until)
       const rows = index
-        .sql(`select ${RUN_COLUMNS} from ${RUN_TABLES} ${where.length > 0 ? `where ${where.join(' and ')}` : ''} order by runs.sort_at desc, runs.key desc limit ?`)
+        .sql(
+          `select ${RUN_COLUMNS} from ${RUN_TABLES} ${where.length > 0 ? `where ${where.join(' and ')}` : ''} order by runs.sort_at desc, runs.key desc limit ?`,
+        )
         .all(...values, limit ?? 100_000) as RunRow[]
       return { runs: rows.map(index.toRun) }
     },
@@ -38,16 +45,40 @@ export const createRunHandlers = (parts: Parts) =>
       const index = parts.index()
       const { run: name, seq } = parsePoint(reference)
       const row = index.findRun(name)
-      const branches = index.sql(`select ${RUN_COLUMNS} from ${RUN_TABLES} where runs.parent = ? order by runs.sort_at, runs.key`).all(row.id) as RunRow[]
-      const files = index.sql('select path, size, offset, state, lines, generation from files where run = ?').all(row.key) as { path: Uint8Array; size: number; offset: number; state: string; lines: number; generation: number }[]
-      if (seq !== null && seq > 0 && index.sql('select 1 from events where run = ? and seq = ?').get(row.key, seq) === undefined)
-        throw new RepriseError('not_found', `${row.id} has no event ${seq}`, `it has events up to ${lastSeq(parts, row.key)}`)
+      const branches = index
+        .sql(`select ${RUN_COLUMNS} from ${RUN_TABLES} where runs.parent = ? order by runs.sort_at, runs.key`)
+        .all(row.id) as RunRow[]
+      const files = index
+        .sql('select path, size, offset, state, lines, generation from files where run = ?')
+        .all(row.key) as {
+        path: Uint8Array
+        size: number
+        offset: number
+        state: string
+        lines: number
+        generation: number
+      }[]
+      if (
+        seq !== null &&
+        seq > 0 &&
+        index.sql('select 1 from events where run = ? and seq = ?').get(row.key, seq) === undefined
+      )
+        throw new RepriseError(
+          'not_found',
+          `${row.id} has no event ${seq}`,
+          `it has events up to ${lastSeq(parts, row.key)}`,
+        )
       return {
         run: index.toRun(row),
         at: seq,
         coverage: coverageOf(index, row),
         branches: branches.map(index.toRun),
-        files: files.map(({ path, offset, state, lines }) => ({ path: Buffer.from(path).toString(), bytes: offset, state, lines })),
+        files: files.map(({ path, offset, state, lines }) => ({
+          path: Buffer.from(path).toString(),
+          bytes: offset,
+          state,
+          lines,
+        })),
         unreadable: unreadableOf(index, row.key, 1000),
       }
     },
@@ -55,10 +86,16 @@ export const createRunHandlers = (parts: Parts) =>
     'runs.events': ({ run, after, limit }) => {
       const index = parts.index()
       const row = index.findRun(run)
-      const rows = index.sql(`${EVENTS_OF_RUN} and events.seq > ? order by events.seq limit ?`).all(row.key, after ?? 0, (limit ?? PAGE) + 1) as EventRow[]
+      const rows = index
+        .sql(`${EVENTS_OF_RUN} and events.seq > ? order by events.seq limit ?`)
+        .all(row.key, after ?? 0, (limit ?? PAGE) + 1) as EventRow[]
       const shown = rows.slice(0, limit ?? PAGE)
       const total = index.sql('select count(*) as n from events where run = ?').get(row.key) as { n: number }
-      return { events: shown.map(toEvent), total: Number(total.n), next: rows.length > shown.length ? (shown.at(-1)?.seq ?? null) : null }
+      return {
+        events: shown.map(toEvent),
+        total: Number(total.n),
+        next: rows.length > shown.length ? (shown.at(-1)?.seq ?? null) : null,
+      }
     },
 
     'runs.event': ({ run, seq, whole }) => readEventDetail(parts, run, seq, whole === true),
@@ -67,7 +104,9 @@ export const createRunHandlers = (parts: Parts) =>
       const index = parts.index()
       const row = index.findRun(run)
       const rows = index
-        .sql(`select seq, kind, ok, effects is not null as changed, effects_state from events where run = ? order by seq`)
+        .sql(
+          `select seq, kind, ok, effects is not null as changed, effects_state from events where run = ? order by seq`,
+        )
         .all(row.key) as { seq: number; kind: string; ok: number | null; changed: number; effects_state: string }[]
       return {
         seqs: rows.map(({ seq }) => seq),
@@ -82,17 +121,29 @@ export const createRunHandlers = (parts: Parts) =>
       const index = parts.index()
       const row = index.findRun(run)
       const files = new Map<string, { path: string; change: string; last_seq: number; deleted: boolean }>()
-      for (const event of index.sql('select seq, effects from events where run = ? and seq <= ? and effects is not null order by seq').all(row.key, seq) as { seq: number; effects: string }[])
+      for (const event of index
+        .sql('select seq, effects from events where run = ? and seq <= ? and effects is not null order by seq')
+        .all(row.key, seq) as { seq: number; effects: string }[])
         for (const { path, change } of readEffects(event.effects)) {
           const first = files.get(path)
           // A file that this run added stays "added" however often it was changed since.
-          files.set(path, { path, change: first?.change === 'add' && change === 'change' ? 'add' : change, last_seq: event.seq, deleted: change === 'delete' })
+          files.set(path, {
+            path,
+            change: first?.change === 'add' && change === 'change' ? 'add' : change,
+            last_seq: event.seq,
+            deleted: change === 'delete',
+          })
         }
-      const blind = index.sql(`select count(*) as n from events where run = ? and seq <= ? and effects_state = 'none'`).get(row.key, seq) as { n: number }
+      const blind = index
+        .sql(`select count(*) as n from events where run = ? and seq <= ? and effects_state = 'none'`)
+        .get(row.key, seq) as { n: number }
       return {
         files: [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
         complete: Number(blind.n) === 0,
-        why: Number(blind.n) === 0 ? null : `${blind.n} ${Number(blind.n) === 1 ? 'call' : 'calls'} may have changed files without leaving it in the record`,
+        why:
+          Number(blind.n) === 0
+            ? null
+            : `${blind.n} ${Number(blind.n) === 1 ? 'call' : 'calls'} may have changed files without leaving it in the record`,
       }
     },
 
@@ -105,12 +156,13 @@ export const createRunHandlers = (parts: Parts) =>
       for await (const line of parts.store.sessions.read(row.id as never, file.rel)) {
         const text = Buffer.from(line.text).toString()
         size += text.length
-        if (size > 64 * 1024 * 1024) throw new RepriseError('too_large', 'the transcript is larger than 64 MB', 'read it with git from the store')
+        if (size > 64 * 1024 * 1024)
+          throw new RepriseError('too_large', 'the transcript is larger than 64 MB', 'read it with git from the store')
         chunks.push(text.endsWith('\n') ? text : `${text}\n`)
       }
       return { lines: chunks.length, text: chunks.join('') }
     },
   }) satisfies SomeHandlers
 
-
-const lastSeq = (parts: Parts, run: number): number => Number((parts.index().sql('select coalesce(max(seq), 0) as n from events where run = ?').get(run) as { n: number }).n)
+const lastSeq = (parts: Parts, run: number): number =>
+  Number((parts.index().sql('select coalesce(max(seq), 0) as n from events where run = ?').get(run) as { n: number }).n)

@@ -13,7 +13,8 @@ export const createSensitiveHandlers = (parts: Parts) =>
       if (!run || !side) throw new RepriseError('wrong_usage', 'ref: not one of ours')
       const row = parts.index().findRun(run)
       const { content, lines } = await readEventContent(parts, row, Number(seq))
-      if (lines.from !== 'disk') return { text: null, why: 'the original is not kept: only the covered text is in the store' }
+      if (lines.from !== 'disk')
+        return { text: null, why: 'the original is not kept: only the covered text is in the store' }
       const change = content.changes[Number(n)]
       const text = side === 'p' ? content.parts[Number(n)]?.text : side === 'b' ? change?.before : change?.after
       const from = Number(start)
@@ -21,9 +22,18 @@ export const createSensitiveHandlers = (parts: Parts) =>
       // Only what was covered can be opened this way: any other span would be a way around the log of openings.
       const around = text?.slice(Math.max(0, from - 4096), to + 4096) ?? ''
       const shift = Math.max(0, from - 4096)
-      const found = parts.redactor.find(around).find((finding) => finding.start + shift === from && finding.end + shift === to)
-      if (typeof text !== 'string' || !found) return { text: null, why: 'the session has changed since; look at the event again' }
-      await parts.reveals.append({ at: parts.now().toISOString(), ref, family: found.family, where: `${run}@${seq}`, by: via })
+      const found = parts.redactor
+        .find(around)
+        .find((finding) => finding.start + shift === from && finding.end + shift === to)
+      if (typeof text !== 'string' || !found)
+        return { text: null, why: 'the session has changed since; look at the event again' }
+      await parts.reveals.append({
+        at: parts.now().toISOString(),
+        ref,
+        family: found.family,
+        where: `${run}@${seq}`,
+        by: via,
+      })
       return { text: text.slice(from, to), why: null }
     },
     'sensitive.reads': async ({ limit }) => ({ reads: [...(await parts.reveals.read(limit ?? 200)).reads] }),

@@ -14,13 +14,19 @@ const EDGE = 4 * 1024
  */
 export const showText = (redactor: Redactor, raw: string, place: string, whole: boolean): ShownText => {
   const long = !whole && raw.length > WHOLE
-  const pieces = long ? [{ from: 0, text: raw.slice(0, HEAD + EDGE), keep: HEAD }, { from: raw.length - TAIL - EDGE, text: raw.slice(raw.length - TAIL - EDGE), keep: -TAIL }] : [{ from: 0, text: raw, keep: raw.length }]
+  const pieces = long
+    ? [
+        { from: 0, text: raw.slice(0, HEAD + EDGE), keep: HEAD },
+        { from: raw.length - TAIL - EDGE, text: raw.slice(raw.length - TAIL - EDGE), keep: -TAIL },
+      ]
+    : [{ from: 0, text: raw, keep: raw.length }]
   const hidden: ShownText['hidden'] = []
   const shown = pieces.map(({ from, text, keep }) => {
     const { text: covered, findings } = redactor.redact(text)
     for (const { start, end, family, placeholder } of findings) {
       const inside = keep >= 0 ? end <= keep : start >= text.length + keep
-      if (inside) hidden.push({ ref: `${place}:${from + start}-${from + end}`, family, characters: end - start, placeholder })
+      if (inside)
+        hidden.push({ ref: `${place}:${from + start}-${from + end}`, family, characters: end - start, placeholder })
     }
     if (!long) return covered
     // Covering changes lengths, so the edge is taken off by what it was before.

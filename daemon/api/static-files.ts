@@ -32,10 +32,13 @@ export const readPage = (folder: string, address: string): Page | null => {
   if (decoded.includes('\0') || !file.startsWith(folder + path.sep)) return null
   const ending = path.extname(file)
   const known = types[ending]
-  if (known && isFile(file)) return { body: new Uint8Array(fs.readFileSync(file)), type: known, immutable: decoded.startsWith('/assets/') }
+  if (known && isFile(file))
+    return { body: new Uint8Array(fs.readFileSync(file)), type: known, immutable: decoded.startsWith('/assets/') }
   if (decoded.startsWith('/assets/')) return null
   const index = path.join(folder, 'index.html')
-  return isFile(index) ? { body: new Uint8Array(fs.readFileSync(index)), type: types['.html'] as string, immutable: false } : null
+  return isFile(index)
+    ? { body: new Uint8Array(fs.readFileSync(index)), type: types['.html'] as string, immutable: false }
+    : null
 }
 
 const isFile = (file: string): boolean => {

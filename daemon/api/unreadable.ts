@@ -11,7 +11,15 @@ interface UnreadableRow {
   readonly run: string | null
 }
 
-const toUnreadable = ({ repaired, path, line, byte, bytes, reason, run }: UnreadableRow): Unreadable => ({ path, line, byte, bytes, reason, repaired: repaired === 1, run })
+const toUnreadable = ({ repaired, path, line, byte, bytes, reason, run }: UnreadableRow): Unreadable => ({
+  path,
+  line,
+  byte,
+  bytes,
+  reason,
+  repaired: repaired === 1,
+  run,
+})
 
 /** Lines that hold no record, and lines that had to be taken apart; of one run, or of all. */
 export const unreadableOf = (index: IndexReader, run: number | null, limit: number): Unreadable[] =>

@@ -16,7 +16,9 @@ export const aboutRunSchema = z.looseObject({
   meta: z.record(z.string(), z.unknown()),
   /** Frozen manifests by stretch; never replaced. */
   manifests: z.record(z.string(), z.string()),
-  changes: z.array(z.object({ at: z.string(), change: z.enum(['shrank', 'vanished', 'returned']), message: z.string() })),
+  changes: z.array(
+    z.object({ at: z.string(), change: z.enum(['shrank', 'vanished', 'returned']), message: z.string() }),
+  ),
 })
 export type AboutRun = z.infer<typeof aboutRunSchema>
 
@@ -37,7 +39,10 @@ export interface ArchiveRequest {
 }
 
 /** Keeps the next part of a session file; gives how far it got. Only whole lines, and the last one when its row was already read. */
-export const archiveStep = async (store: Store, request: ArchiveRequest): Promise<{ readonly byte: number; readonly line: number }> => {
+export const archiveStep = async (
+  store: Store,
+  request: ArchiveRequest,
+): Promise<{ readonly byte: number; readonly line: number }> => {
   const { run, file, rel, about, from, until, newGeneration } = request
   const slices: ArchiveSlice[] = []
   let { byte, line } = from

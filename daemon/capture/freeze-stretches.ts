@@ -1,6 +1,7 @@
 import type { Digest, ManifestBody, RunId } from '../../contract/index.ts'
 import { redactBody } from '../manifest/redact-body.ts'
-import type { RuntimeAdapter, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
+import { scanSources } from '../manifest/scan-sources.ts'
+import type { RuntimeAdapter, SourceText, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
 
@@ -33,32 +34,59 @@ export const freezeStretch = async (
   const inferred = adapter.inferManifest(evidence)
   const problems: string[] = []
   let body: ManifestBody = inferred
-  const texts: { digest: Digest; text: string }[] = adapter.recordedTexts(evidence).map(({ digest, text }) => ({ digest, text: redactor.redact(text).text }))
+  const texts: { digest: Digest; text: string }[] = [...adapter.recordedTexts(evidence)]
+  const read = new Map<string, SourceText>()
   if (watched && evidence.cwd !== null) {
     try {
-      const resolution = adapter.resolve({ home: evidence.home, cwd: evidence.cwd, flags: [], surroundings, version: evidence.version, keyed: redactor.keyed })
+      const resolution = adapter.resolve({
+        home: evidence.home,
+        cwd: evidence.cwd,
+        flags: [],
+        surroundings,
+        version: evidence.version,
+        keyed: redactor.keyed,
+      })
       body = adapter.joinManifest(resolution.body, inferred)
       for (const source of resolution.body.instructions.sources) {
-        const text = resolution.texts.get(source.uri)?.text
-        if (source.text_digest !== null && typeof text === 'string') texts.push({ digest: source.text_digest as Digest, text: redactor.redact(text).text })
+        const found = resolution.texts.get(source.uri)
+        if (found) read.set(source.uri, found)
+        if (source.text_digest !== null && typeof found?.text === 'string')
+          texts.push({ digest: source.text_digest as Digest, text: found.text })
       }
-      problems.push(...resolution.problems.map(({ path, message }) => (path === null ? message : `${path}: ${message}`)))
+      problems.push(
+        ...resolution.problems.map(({ path, message }) => (path === null ? message : `${path}: ${message}`)),
+      )
     } catch (error) {
       problems.push(`the configuration could not be resolved at the start: ${(error as Error).message}`)
     }
   }
   if (keepTexts && texts.length > 0) await store.texts.put(texts)
-  const manifest = await store.manifests.put(redactBody({ ...(over ? body : withoutUnused(body)), run_id: run, stretch: evidence.n }, redactor))
+  const shown = new Map(texts.map(({ digest, text }) => [digest as string, text]))
+  const scanned = scanSources(
+    over ? body : withoutUnused(body),
+    ({ uri, text_digest }) => read.get(uri) ?? { text: shown.get(text_digest ?? '') ?? null },
+    redactor,
+  )
+  const manifest = await store.manifests.put(redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor))
   return { digest: manifest.integrity.manifest_digest as Digest, problems }
 }
 
 /** Of a run that goes on nobody can say yet what it will not use: "declared, never used" becomes "not known". */
 const withoutUnused = (body: ManifestBody): ManifestBody => {
-  const open = <T extends { readonly used: boolean | null }>(items: readonly T[]): T[] => items.map((item) => (item.used === false ? { ...item, used: null } : item))
+  const open = <T extends { readonly used: boolean | null }>(items: readonly T[]): T[] =>
+    items.map((item) => (item.used === false ? { ...item, used: null } : item))
   const { skills, commands, agents, plugins, hooks, tools } = body.capabilities
   return {
     ...body,
     instructions: { ...body.instructions, sources: open(body.instructions.sources) },
-    capabilities: { ...body.capabilities, skills: open(skills), commands: open(commands), agents: open(agents), plugins: open(plugins), hooks: open(hooks), tools: open(tools) },
+    capabilities: {
+      ...body.capabilities,
+      skills: open(skills),
+      commands: open(commands),
+      agents: open(agents),
+      plugins: open(plugins),
+      hooks: open(hooks),
+      tools: open(tools),
+    },
   }
 }

@@ -32,7 +32,13 @@ export interface SourceChange {
 /** Outcome of looking at one session file. */
 export type ImportStep =
   | { readonly state: 'unchanged' }
-  | { readonly state: 'read'; readonly run: number; readonly bytes: number; readonly more: boolean; readonly rewritten: SourceChange | null }
+  | {
+      readonly state: 'read'
+      readonly run: number
+      readonly bytes: number
+      readonly more: boolean
+      readonly rewritten: SourceChange | null
+    }
   | { readonly state: 'vanished'; readonly run: number | null }
   | { readonly state: 'unreadable'; readonly run: number | null; readonly reason: string }
 
@@ -77,6 +83,8 @@ export interface UnitImporter {
   step(unit: SessionUnit, adapter: RuntimeAdapter): Promise<ImportStep>
   /** Puts a run that only the archive knows into the index: its older generations, all of them when its file is gone. */
   adopt(unit: SessionUnit, adapter: RuntimeAdapter, from: Adoption): Promise<void>
+  /** Brings back the reader of a unit that was read in an earlier life of the daemon. False when its file is not there to read. */
+  reopen(unit: SessionUnit, adapter: RuntimeAdapter): Promise<boolean>
   /** Reader of a unit that was just read, for what it says of stretches. */
   readerOf(file: string): SessionReader | null
   forgetReaders(): void
@@ -100,25 +108,45 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     const parent = unit.parentSession === null ? null : runIdOf(home, unit.parentSession)
     const made = sql(
       'insert into runs (id, home, runtime, session, parent_session, relation, parent, sort_at, meta) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    ).run(id, home, adapter.runtime, unit.session, unit.parentSession, unit.relation, parent, sort, JSON.stringify(unit.meta))
+    ).run(
+      id,
+      home,
+      adapter.runtime,
+      unit.session,
+      unit.parentSession,
+      unit.relation,
+      parent,
+      sort,
+      JSON.stringify(unit.meta),
+    )
     return Number(made.lastInsertRowid)
   }
 
   const reportUnreadable = (run: number, file: string, generation: number) => (report: UnreadableLine) => {
-    sql('insert or replace into unreadable (run, path, generation, line, byte, bytes, reason, repaired) values (?, ?, ?, ?, ?, ?, ?, ?)').run(
-      run, file, generation, report.line, report.byte, report.bytes, report.reason, report.repaired ? 1 : 0,
-    )
+    sql(
+      'insert or replace into unreadable (run, path, generation, line, byte, bytes, reason, repaired) values (?, ?, ?, ?, ?, ?, ?, ?)',
+    ).run(run, file, generation, report.line, report.byte, report.bytes, report.reason, report.repaired ? 1 : 0)
   }
 
   /** Brings a fresh reader to where the index already is, without writing anything. */
-  const catchUp = async (unit: SessionUnit, adapter: RuntimeAdapter, row: FileRow, fd: number, id: RunId): Promise<OpenUnit> => {
+  const catchUp = async (
+    unit: SessionUnit,
+    adapter: RuntimeAdapter,
+    row: FileRow,
+    fd: number,
+    id: RunId,
+  ): Promise<OpenUnit> => {
     const fresh: OpenUnit = { reader: adapter.openReader(unit), feed: writer.feed(row.run) }
     fresh.feed.writing = false
     fresh.feed.generation = row.generation
     for (let older = 1; older < row.generation; older++)
-      for await (const line of archived(id, path.relative(unit.home, unit.file), older)) feedArchived(fresh, line, () => undefined)
+      for await (const line of archived(id, path.relative(unit.home, unit.file), older))
+        feedArchived(fresh, line, () => undefined)
     const lines = new LineReader(fd, { until: row.offset })
-    const sink = { row: (line: Parameters<SessionReader['readLine']>[0]) => fresh.reader.readLine(line, fresh.feed.sink), unreadable: () => undefined }
+    const sink = {
+      row: (line: Parameters<SessionReader['readLine']>[0]) => fresh.reader.readLine(line, fresh.feed.sink),
+      unreadable: () => undefined,
+    }
     while (lines.readBatch(sink) !== null) await nextTurn()
     fresh.feed.writing = true
     return fresh
@@ -128,6 +156,23 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     readerOf: (file) => open.get(file)?.reader ?? null,
     forgetReaders: () => open.clear(),
 
+    async reopen(unit, adapter) {
+      if (open.has(unit.file)) return true
+      const row = sql('select * from files where path = ?').get(Buffer.from(unit.file)) as FileRow | undefined
+      if (row?.state !== 'present') return false
+      const fd = tryOpen(unit.file)
+      if (fd === null) return false
+      try {
+        remember(
+          unit.file,
+          await catchUp(unit, adapter, row, fd, runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)),
+        )
+        return true
+      } finally {
+        fs.closeSync(fd)
+      }
+    },
+
     async adopt(unit, adapter, { generation, archived: kept, vanished }) {
       const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
       const rel = path.relative(unit.home, unit.file)
@@ -136,13 +181,18 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         const run = openRun(unit, adapter, '')
         const row = createFile(sql, run, Buffer.from(unit.file), rel)
         sql('update files set generation = ?, archived = ?, archived_lines = ?, state = ? where key = ?').run(
-          generation, kept?.bytes ?? 0, kept?.lines ?? 0, vanished ? 'vanished' : 'present', row.key,
+          generation,
+          kept?.bytes ?? 0,
+          kept?.lines ?? 0,
+          vanished ? 'vanished' : 'present',
+          row.key,
         )
         if (vanished) sql("update runs set source_state = 'vanished' where key = ?").run(run)
         const adopted: OpenUnit = { reader: adapter.openReader(unit), feed: writer.feed(run) }
         for (let older = 1; older < generation + (vanished ? 1 : 0); older++) {
           adopted.feed.generation = older
-          for await (const line of archived(id, rel, older)) feedArchived(adopted, line, reportUnreadable(run, unit.file, older))
+          for await (const line of archived(id, rel, older))
+            feedArchived(adopted, line, reportUnreadable(run, unit.file, older))
         }
         adopted.feed.generation = generation
         remember(unit.file, adopted)
@@ -169,10 +219,18 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
       try {
         const stat = fs.fstatSync(fd)
         const mtime = Math.trunc(stat.mtimeMs)
-        let row = known ?? createFile(sql, openRun(unit, adapter, new Date(mtime).toISOString()), blob, path.relative(unit.home, unit.file))
+        let row =
+          known ??
+          createFile(
+            sql,
+            openRun(unit, adapter, new Date(mtime).toISOString()),
+            blob,
+            path.relative(unit.home, unit.file),
+          )
         const home = homeIdOf(adapter.runtime, unit.home)
         const id = runIdOf(home, unit.session)
-        if (known && row.state === 'present' && row.size === stat.size && row.mtime === mtime && row.ino === stat.ino) return { state: 'unchanged' }
+        if (known && row.state === 'present' && row.size === stat.size && row.mtime === mtime && row.ino === stat.ino)
+          return { state: 'unchanged' }
         if (known && row.state === 'vanished') {
           noteChange(sql, row.run, id, now().toISOString(), 'returned', unit.file, 'the session file is there again')
           sql("update files set state = 'present' where key = ?").run(row.key)
@@ -194,9 +252,16 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         remember(unit.file, current)
 
         const { reader, feed } = current
-        const cursor: LineCursor = { byte: row.offset, line: row.lines, open: row.open === null ? null : JSON.parse(row.open) }
+        const cursor: LineCursor = {
+          byte: row.offset,
+          line: row.lines,
+          open: row.open === null ? null : JSON.parse(row.open),
+        }
         const lines = new LineReader(fd, { from: row.offset === 0 ? startOfFile : cursor })
-        const sink = { row: (line: Parameters<SessionReader['readLine']>[0]) => reader.readLine(line, feed.sink), unreadable: reportUnreadable(row.run, unit.file, row.generation) }
+        const sink = {
+          row: (line: Parameters<SessionReader['readLine']>[0]) => reader.readLine(line, feed.sink),
+          unreadable: reportUnreadable(row.run, unit.file, row.generation),
+        }
         let bytes = 0
         let more = true
         while (bytes < BATCH) {
@@ -212,13 +277,25 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         sql(
           `update files set dev = ?, ino = ?, size = ?, mtime = ?, offset = ?, lines = ?, open = ?, head = ?, tail = ? where key = ?`,
         ).run(
-          stat.dev, stat.ino, more ? -1 : stat.size, mtime, byte, line,
-          openLine === null ? null : JSON.stringify(openLine), fingerprint?.head ?? '', fingerprint?.tail ?? '', row.key,
+          stat.dev,
+          stat.ino,
+          more ? -1 : stat.size,
+          mtime,
+          byte,
+          line,
+          openLine === null ? null : JSON.stringify(openLine),
+          fingerprint?.head ?? '',
+          fingerprint?.tail ?? '',
+          row.key,
         )
         const summary = reader.summary()
         writer.saveSummary(row.run, summary)
-        if (summary.startedAt === null && summary.endedAt === null) sql('update runs set sort_at = ? where key = ?').run(new Date(mtime).toISOString(), row.run)
-        sql('update runs set unreadable = (select count(*) from unreadable where run = ? and repaired = 0) where key = ?').run(row.run, row.run)
+        if (summary.startedAt === null && summary.endedAt === null)
+          sql('update runs set sort_at = ? where key = ?').run(new Date(mtime).toISOString(), row.run)
+        sql(
+          'update runs set unreadable = (select count(*) from unreadable where run = ? and repaired = 0) where key = ?',
+        ).run(row.run, row.run)
+        sql('update runs set linked = 0, settled = 0 where key = ?').run(row.run)
         if (!more) saveTotals(db, row.run)
         else saveRough(sql, row.run, feed)
         return { state: 'read', run: row.run, bytes, more, rewritten }
@@ -229,26 +306,55 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
   }
 }
 
+const tryOpen = (file: string): number | null => {
+  try {
+    return fs.openSync(file, 'r')
+  } catch {
+    return null
+  }
+}
+
 const createFile = (sql: (text: string) => Statement, run: number, file: Uint8Array, rel: string): FileRow => {
   sql('insert into files (run, path, rel, dev, ino, size, mtime) values (?, ?, ?, 0, 0, -1, 0)').run(run, file, rel)
   return sql('select * from files where path = ?').get(file) as FileRow
 }
 
 /** The agent replaced its own file (B12): what was read stays, and the new content is read as a further generation of the same run. */
-const startGeneration = (sql: (text: string) => Statement, row: FileRow, id: RunId, file: string, size: number, at: string): SourceChange => {
+const startGeneration = (
+  sql: (text: string) => Statement,
+  row: FileRow,
+  id: RunId,
+  file: string,
+  size: number,
+  at: string,
+): SourceChange => {
   const lost = row.archived < row.offset
   const message = `the agent rewrote the session file: it held ${row.lines} lines and ${row.offset} bytes, now ${size} bytes${lost ? '; its last part had not been kept yet' : ''}`
   noteChange(sql, row.run, id, at, 'shrank', file, message)
   sql("update runs set source_state = 'shrank' where key = ?").run(row.run)
-  sql("update files set generation = generation + 1, offset = 0, lines = 0, open = null, head = '', tail = '', archived = 0, archived_lines = 0, size = -1 where key = ?").run(row.key)
+  sql(
+    "update files set generation = generation + 1, offset = 0, lines = 0, open = null, head = '', tail = '', archived = 0, archived_lines = 0, size = -1 where key = ?",
+  ).run(row.key)
   return { at, message }
 }
 
 export const noteChange = (
   sql: (text: string) => Statement,
-  run: number, id: RunId, at: string, change: 'shrank' | 'vanished' | 'returned', file: string, message: string,
+  run: number,
+  id: RunId,
+  at: string,
+  change: 'shrank' | 'vanished' | 'returned',
+  file: string,
+  message: string,
 ): void => {
-  sql('insert or replace into source_changes (id, run, at, change, path, message) values (?, ?, ?, ?, ?, ?)').run(`${id}:${change}:${at}`, run, at, change, file, message)
+  sql('insert or replace into source_changes (id, run, at, change, path, message) values (?, ?, ?, ?, ?, ?)').run(
+    `${id}:${change}:${at}`,
+    run,
+    at,
+    change,
+    file,
+    message,
+  )
 }
 
 /** While a large file is still being read its exact totals would cost a pass over all its events each time. */

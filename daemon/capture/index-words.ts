@@ -10,7 +10,10 @@ export const indexWords = (db: Database): boolean => {
   let last = until
   let size = 0
   const insert = sql('insert into found (rowid, text) values (?, ?)')
-  for (const row of sql('select id, text from words where id > ? order by id').iterate(until) as Iterable<{ id: number; text: string }>) {
+  for (const row of sql('select id, text from words where id > ? order by id').iterate(until) as Iterable<{
+    id: number
+    text: string
+  }>) {
     insert.run(row.id, row.text)
     last = row.id
     size += row.text.length

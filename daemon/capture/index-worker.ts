@@ -3,10 +3,10 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Digest, errorCodes, type ManifestBody, RepriseError } from '../../contract/index.ts'
 import { openLog } from '../log.ts'
 import { redactBody } from '../manifest/redact-body.ts'
-import { adapters } from '../runtimes/registry.ts'
 import type { Surroundings } from '../runtimes/adapter.ts'
-import { openKeys } from '../secrets/keys.ts'
+import { adapters } from '../runtimes/registry.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
+import { openKeys } from '../secrets/keys.ts'
 import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
@@ -24,20 +24,43 @@ const main = async (): Promise<void> => {
   const log = openLog(`${start.dataDir}/logs/worker.log`, now)
   const keys = await openKeys(path.join(start.dataDir, 'keys'))
   const redactor = createRedactor(keys.hmacKey)
-  const store = await openStore({ dir: start.dataDir, key: keys, redactor, now, env: start.env, log: (message) => log('warn', 'store', { message: message.slice(0, 500) }) })
+  const store = await openStore({
+    dir: start.dataDir,
+    key: keys,
+    redactor,
+    now,
+    env: start.env,
+    log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
+  })
   const opened = openIndex(start.dataDir, now)
-  const surroundings: Surroundings = { platform: process.platform, userHome: start.userHome, env: start.env, systemRoot: start.systemRoot, now }
+  const surroundings: Surroundings = {
+    platform: process.platform,
+    userHome: start.userHome,
+    env: start.env,
+    systemRoot: start.systemRoot,
+    now,
+  }
   let keepTexts = start.keepTexts
 
   const newImporter = (): Importer =>
-    createImporter({ db: opened.db, store, redactor, adapters, surroundings, log, keepTexts: () => keepTexts, tell: (news) => tell({ type: 'news', news }) })
+    createImporter({
+      db: opened.db,
+      store,
+      redactor,
+      adapters,
+      surroundings,
+      log,
+      keepTexts: () => keepTexts,
+      tell: (news) => tell({ type: 'news', news }),
+    })
   let importer = newImporter()
 
   const calls: WorkerCalls = {
     sync: (homes, watching) => importer.sync(homes, watching),
     hint: (paths, homes) => importer.hint(paths, homes),
     async freeze(body: ManifestBody, texts) {
-      if (keepTexts && texts.length > 0) await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text: redactor.redact(text).text })))
+      if (keepTexts && texts.length > 0)
+        await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text })))
       return store.manifests.put(redactBody(body, redactor))
     },
     async reindex(homes, watching) {
@@ -67,8 +90,18 @@ const main = async (): Promise<void> => {
       const failure =
         error instanceof RepriseError
           ? error.toBody()
-          : { code: 'internal' as const, status: errorCodes.internal.status, message: (error as Error).message, hint: null }
-      if (failure.code === 'internal') log('error', 'worker call failed', { method, message: failure.message.slice(0, 300), stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null })
+          : {
+              code: 'internal' as const,
+              status: errorCodes.internal.status,
+              message: (error as Error).message,
+              hint: null,
+            }
+      if (failure.code === 'internal')
+        log('error', 'worker call failed', {
+          method,
+          message: failure.message.slice(0, 300),
+          stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null,
+        })
       tell({ type: 'reply', id, ok: false, error: failure })
     }
   })

@@ -135,7 +135,10 @@ export class LineReader {
       this.#fd,
       this.#buffer,
       this.#filled,
-      Math.max(0, Math.min(this.#chunk, this.#buffer.length - this.#filled, this.#until - this.#cursor.byte - this.#filled)),
+      Math.max(
+        0,
+        Math.min(this.#chunk, this.#buffer.length - this.#filled, this.#until - this.#cursor.byte - this.#filled),
+      ),
       this.#cursor.byte + this.#filled,
     )
     this.#filled += got
@@ -306,5 +309,11 @@ export function readOneLine(
   }
   const found = recoverRecords(text)
   for (const { value } of found.records) sink.row({ line, byte, bytes, value })
-  sink.unreadable({ line, byte, bytes, reason: reasonOf(text, found.records.length, valid, found), repaired: found.records.length > 0 })
+  sink.unreadable({
+    line,
+    byte,
+    bytes,
+    reason: reasonOf(text, found.records.length, valid, found),
+    repaired: found.records.length > 0,
+  })
 }

@@ -46,7 +46,9 @@ export const linkRun = (db: Database, run: number): readonly number[] => {
 }
 
 const facts = (sql: (text: string) => Statement, run: number): RunFacts | undefined =>
-  sql('select key, id, session, workspace, relation, sort_at, requests from runs where key = ?').get(run) as RunFacts | undefined
+  sql('select key, id, session, workspace, relation, sort_at, requests from runs where key = ?').get(run) as
+    | RunFacts
+    | undefined
 
 const candidates = (sql: (text: string) => Statement, run: number): number[] =>
   (
@@ -71,10 +73,19 @@ const judge = (db: Database, sql: (text: string) => Statement, run: number): boo
     if (!them || them.relation === 'subagent' || them.relation === 'replay') continue
     const found = sharedBeginning(sql, self, them)
     if (!found || !isParent(sql, them, self, found.shared)) continue
-    if (!best || found.shared.seq > best.shared.seq || (found.shared.seq === best.shared.seq && firstOwn(sql, them.key, found.shared.other_seq) < firstOwn(sql, best.parent.key, best.shared.other_seq)))
+    if (
+      !best ||
+      found.shared.seq > best.shared.seq ||
+      (found.shared.seq === best.shared.seq &&
+        firstOwn(sql, them.key, found.shared.other_seq) < firstOwn(sql, best.parent.key, best.shared.other_seq))
+    )
       best = { parent: them, ...found }
   }
-  const before = sql('select parent, forked_at, copied from runs where key = ?').get(run) as { parent: string | null; forked_at: number | null; copied: number }
+  const before = sql('select parent, forked_at, copied from runs where key = ?').get(run) as {
+    parent: string | null
+    forked_at: number | null
+    copied: number
+  }
   if (!best) {
     if (before.parent === null) return false
     sql("update runs set relation = null, parent = null, forked_at = null where key = ? and relation = 'fork'").run(run)
@@ -83,7 +94,11 @@ const judge = (db: Database, sql: (text: string) => Statement, run: number): boo
     return true
   }
   const { parent, shared, byRows } = best
-  sql("update runs set relation = 'fork', parent = ?, forked_at = ? where key = ?").run(parent.id, shared.other_seq, run)
+  sql("update runs set relation = 'fork', parent = ?, forked_at = ? where key = ?").run(
+    parent.id,
+    shared.other_seq,
+    run,
+  )
   sql("update stretches set cause = 'fork' where run = ? and n = 1").run(run)
   sql('update events set copied_from = null where run = ? and copied_from is not null').run(run)
   if (byRows)
@@ -104,12 +119,17 @@ const judge = (db: Database, sql: (text: string) => Statement, run: number): boo
 }
 
 /** The last event both share, and on what evidence; null when likeness proves nothing. */
-const sharedBeginning = (sql: (text: string) => Statement, self: RunFacts, them: RunFacts): { shared: Shared; byRows: boolean } | null => {
+const sharedBeginning = (
+  sql: (text: string) => Statement,
+  self: RunFacts,
+  them: RunFacts,
+): { shared: Shared; byRows: boolean } | null => {
   const rows = sql(
     `select max(mine.seq) as seq, max(theirs.seq) as other_seq from event_rows mine join event_rows theirs on theirs.row = mine.row and theirs.run = ?
      where mine.run = ?`,
   ).get(them.key, self.key) as { seq: number | null; other_seq: number | null }
-  if (rows.seq !== null && rows.other_seq !== null) return { shared: { other: them.key, seq: rows.seq, other_seq: rows.other_seq }, byRows: true }
+  if (rows.seq !== null && rows.other_seq !== null)
+    return { shared: { other: them.key, seq: rows.seq, other_seq: rows.other_seq }, byRows: true }
 
   const chain = sql(
     `select mine.seq as seq, min(theirs.seq) as other_seq from events mine join events theirs on theirs.chain = mine.chain and theirs.run = ?
@@ -123,16 +143,24 @@ const sharedBeginning = (sql: (text: string) => Statement, self: RunFacts, them:
      from events mine join events theirs on theirs.chain = mine.chain and theirs.run = ?
      where mine.run = ? and mine.kind = 'model' and mine.seq <= ?`,
   ).get(them.key, self.key, chain.seq) as { n: number; same: number; same_time: number }
-  const all = sql("select count(*) as n from events where run = ? and kind = 'model' and lane = 0").get(self.key) as { n: number }
+  const all = sql("select count(*) as n from events where run = ? and kind = 'model' and lane = 0").get(self.key) as {
+    n: number
+  }
   if (replies.n === 0 || (self.requests !== null && self.requests >= all.n)) return null
-  if (replies.same === replies.n && self.workspace !== null && self.workspace === them.workspace) return { shared, byRows: false }
-  if (replies.n >= 2 && (replies.same_time === replies.n || isInstant(sql, self.key, chain.seq, replies.n))) return { shared, byRows: false }
+  if (replies.same === replies.n && self.workspace !== null && self.workspace === them.workspace)
+    return { shared, byRows: false }
+  if (replies.n >= 2 && (replies.same_time === replies.n || isInstant(sql, self.key, chain.seq, replies.n)))
+    return { shared, byRows: false }
   return null
 }
 
 const isInstant = (sql: (text: string) => Statement, run: number, seq: number, replies: number): boolean => {
-  const span = sql('select min(at) as first, max(at) as last from events where run = ? and seq <= ? and chain is not null').get(run, seq) as { first: string | null; last: string | null }
-  return span.first !== null && span.last !== null && Date.parse(span.last) - Date.parse(span.first) <= INSTANT_MS * replies
+  const span = sql(
+    'select min(at) as first, max(at) as last from events where run = ? and seq <= ? and chain is not null',
+  ).get(run, seq) as { first: string | null; last: string | null }
+  return (
+    span.first !== null && span.last !== null && Date.parse(span.last) - Date.parse(span.first) <= INSTANT_MS * replies
+  )
 }
 
 /** Of two runs with a shared beginning, which is the original. Antisymmetric, so that no two runs are each other's parent. */
@@ -150,4 +178,8 @@ const isParent = (sql: (text: string) => Statement, them: RunFacts, self: RunFac
 
 /** When a run first went its own way; '' when it never did: then it is a mere beginning of the other, its parent. */
 const firstOwn = (sql: (text: string) => Statement, run: number, seq: number): string =>
-  (sql('select min(at) as at from events where run = ? and seq > ? and chain is not null').get(run, seq) as { at: string | null }).at ?? ''
+  (
+    sql('select min(at) as at from events where run = ? and seq > ? and chain is not null').get(run, seq) as {
+      at: string | null
+    }
+  ).at ?? ''

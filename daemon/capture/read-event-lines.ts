@@ -28,13 +28,23 @@ interface FileRow {
 const placesSchema = z.array(z.tuple([z.number(), z.number(), z.number()]))
 
 /** The records an event was made of, from the agent's file while it is what was read, else from the archive. */
-export const readEventLines = async (index: IndexReader, store: StoreReader, run: { readonly key: number; readonly id: string }, seq: number): Promise<EventLines | null> => {
-  const event = index.sql('select line, byte, bytes, more, generation from events where run = ? and seq = ?').get(run.key, seq) as
+export const readEventLines = async (
+  index: IndexReader,
+  store: StoreReader,
+  run: { readonly key: number; readonly id: string },
+  seq: number,
+): Promise<EventLines | null> => {
+  const event = index
+    .sql('select line, byte, bytes, more, generation from events where run = ? and seq = ?')
+    .get(run.key, seq) as
     | { line: number; byte: number; bytes: number; more: string | null; generation: number }
     | undefined
   const file = index.sql('select * from files where run = ?').get(run.key) as FileRow | undefined
   if (!event || !file) return null
-  const places = [[event.line, event.byte, event.bytes] as const, ...(event.more === null ? [] : placesSchema.parse(JSON.parse(event.more)))]
+  const places = [
+    [event.line, event.byte, event.bytes] as const,
+    ...(event.more === null ? [] : placesSchema.parse(JSON.parse(event.more))),
+  ]
   const path = Buffer.from(file.path).toString()
   if (file.state === 'present' && file.generation === event.generation) {
     const lines = readFromDisk(path, file, places)
@@ -51,7 +61,11 @@ export const readEventLines = async (index: IndexReader, store: StoreReader, run
     : { lines, from: 'none', file: path, why: 'its file has changed or is gone, and this part was not kept' }
 }
 
-const readFromDisk = (path: string, file: FileRow, places: readonly (readonly [number, number, number])[]): RawLine[] | null => {
+const readFromDisk = (
+  path: string,
+  file: FileRow,
+  places: readonly (readonly [number, number, number])[],
+): RawLine[] | null => {
   let fd: number
   try {
     fd = fs.openSync(path, 'r')

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { asHomeId, asRunId, type HomeId, type RunId, type RuntimeName } from '../../contract/index.ts'
 
-const short = (...parts: readonly string[]): string => createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 12)
+const short = (...parts: readonly string[]): string =>
+  createHash('sha256').update(parts.join('\0')).digest('hex').slice(0, 12)
 
 /** The same home has the same id on every machine start and after every rebuild. `path` is the home's real path. */
 export const homeIdOf = (runtime: RuntimeName, path: string): HomeId => asHomeId(`h_${short('home', runtime, path)}`)

@@ -1,4 +1,3 @@
-import type { RunId } from '../../contract/index.ts'
 import type { EventChange, RawLine, ReadEffect, ReadEvent, RowSink, SessionSummary } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Database } from '../store/index/database.ts'
@@ -36,7 +35,13 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
       ? null
       : JSON.stringify(
           effects.map(({ path, change, by, before, after, addedLines, removedLines }) => ({
-            path, change, by, before, after, added_lines: addedLines, removed_lines: removedLines,
+            path,
+            change,
+            by,
+            before,
+            after,
+            added_lines: addedLines,
+            removed_lines: removedLines,
           })),
         )
   const flag = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
@@ -47,17 +52,43 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
          t_in, t_out, t_read, t_write, model, lane, stretch, cwd, generation, line, byte, bytes, message, origin_session, sub_session, chain)
        values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     ).run(
-      run, event.seq, event.id, event.parentSeq, event.brokenLink ? 1 : 0, event.kind, event.at, event.tool, event.toolUseId,
-      clean(event.summary, SUMMARY), flag(event.ok), event.durationMs, event.effectsState, effectsJson(event.effects),
-      event.tokens?.input ?? null, event.tokens?.output ?? null, event.tokens?.cache_read ?? null, event.tokens?.cache_write ?? null,
-      event.model, event.lane === 'sidechain' ? 1 : 0, event.stretch, event.cwd, generation, event.line, event.byte, event.bytes,
-      event.messageId, event.originSession, event.subagentSession, chain,
+      run,
+      event.seq,
+      event.id,
+      event.parentSeq,
+      event.brokenLink ? 1 : 0,
+      event.kind,
+      event.at,
+      event.tool,
+      event.toolUseId,
+      clean(event.summary, SUMMARY),
+      flag(event.ok),
+      event.durationMs,
+      event.effectsState,
+      effectsJson(event.effects),
+      event.tokens?.input ?? null,
+      event.tokens?.output ?? null,
+      event.tokens?.cache_read ?? null,
+      event.tokens?.cache_write ?? null,
+      event.model,
+      event.lane === 'sidechain' ? 1 : 0,
+      event.stretch,
+      event.cwd,
+      generation,
+      event.line,
+      event.byte,
+      event.bytes,
+      event.messageId,
+      event.originSession,
+      event.subagentSession,
+      chain,
     )
     insertRows(run, event.seq, event.rowIds)
   }
 
   const insertRows = (run: number, seq: number, ids: readonly string[]): void => {
-    for (const id of ids) sql('insert or ignore into event_rows (row, run, seq) values (?, ?, ?)').run(shortKey(id), run, seq)
+    for (const id of ids)
+      sql('insert or ignore into event_rows (row, run, seq) values (?, ?, ?)').run(shortKey(id), run, seq)
   }
 
   const amendEvent = (run: number, seq: number, change: EventChange): void => {
@@ -119,7 +150,12 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
           words(seq, role, text) {
             if (!feed.writing || text.trim() === '') return
             const redacted = redactor.redact(text.length > WORDS * 2 ? text.slice(0, WORDS * 2) : text).text
-            sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(run, seq, role, redacted.length > WORDS ? redacted.slice(0, WORDS) : redacted)
+            sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(
+              run,
+              seq,
+              role,
+              redacted.length > WORDS ? redacted.slice(0, WORDS) : redacted,
+            )
             feed.counts.words += redacted.length
           },
           stretch({ n, startedAt, cause, firstSeq }) {
@@ -139,7 +175,12 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
 
     saveSummary(run, summary) {
       const prompt = summary.agentTitle ?? summary.firstPrompt
-      const title = prompt === null ? (summary.checkpoints > 0 && !summary.conversation ? `no conversation, ${summary.checkpoints} checkpoints` : '') : clean(prompt, TITLE)
+      const title =
+        prompt === null
+          ? summary.checkpoints > 0 && !summary.conversation
+            ? `no conversation, ${summary.checkpoints} checkpoints`
+            : ''
+          : clean(prompt, TITLE)
       sql(
         `update runs set session = case when relation = 'subagent' then session else ? end, title = ?, title_from = ?, runtime_version = ?, versions = ?, workspace = ?, workspaces = ?, models = ?,
            started_at = ?, ended_at = ?, sort_at = ?, status = ?, lower_bound = ?, broken_links = ?, roots = ?, clock_back = ?, checkpoints = ?, rows = ?,
@@ -193,10 +234,4 @@ export const saveTotals = (db: Database, run: number): void => {
              from events, json_each(events.effects) where events.run = runs.key and events.effects is not null and events.copied_from is null))
      where key = ?`,
   ).run(run)
-}
-
-/** Which run a reference of the archive and the index share. */
-export interface RunKey {
-  readonly key: number
-  readonly id: RunId
 }

@@ -5,7 +5,10 @@ import type { WorkerCalls, WorkerMethod, WorkerReply, WorkerRequest, WorkerStart
 
 export interface IndexWorker {
   readonly ready: Promise<{ readonly rebuilt: string | null; readonly notes: readonly string[] }>
-  call<M extends WorkerMethod>(method: M, ...args: Parameters<WorkerCalls[M]>): Promise<Awaited<ReturnType<WorkerCalls[M]>>>
+  call<M extends WorkerMethod>(
+    method: M,
+    ...args: Parameters<WorkerCalls[M]>
+  ): Promise<Awaited<ReturnType<WorkerCalls[M]>>>
   end(): Promise<void>
 }
 
@@ -43,7 +46,15 @@ export const startIndexWorker = (program: string, start: WorkerStart, listener: 
         const waiting = pending.get(message.id)
         pending.delete(message.id)
         if (message.ok) waiting?.resolve(message.value)
-        else waiting?.reject(new RepriseError(message.error.code, message.error.message, message.error.hint, message.error.candidates ?? []))
+        else
+          waiting?.reject(
+            new RepriseError(
+              message.error.code,
+              message.error.message,
+              message.error.hint,
+              message.error.candidates ?? [],
+            ),
+          )
       }
     }
   })

@@ -36,7 +36,10 @@ export class ObjectReader {
     private readonly gitDir: string,
   ) {}
 
-  /** The object, or null when the repository does not hold it. Throws `damaged`. */
+  /**
+   * The object, or null when git cannot give it: it is not there, or a loose file is no zlib stream (git says "missing" to both).
+   * Whoever was led here by a tree or ref takes null for damage. Throws `damaged`.
+   */
   read(oid: string): Promise<GitObject | null> {
     if (!/^[0-9a-f]{40}$/.test(oid)) return Promise.reject(new TypeError(`not an object id: ${oid.slice(0, 80)}`))
     if (this.closed) return Promise.reject(new Error('the object reader is closed'))

@@ -51,7 +51,7 @@ export class FastImport {
   private gone = false
 
   constructor(context: GitContext, gitDir: string) {
-    const args = ['fast-import', '--quiet', '--done', '--date-format=raw', '--depth=10']
+    const args = ['fast-import', '--quiet', '--done', '--date-format=raw', '--depth=0']
     this.child = spawn(context.program, gitArguments(gitDir, ['-c', 'pack.compression=3', ...args]), {
       env: context.env,
       stdio: ['pipe', 'pipe', 'pipe'],
@@ -137,18 +137,17 @@ export class FastImport {
     await this.put('\n')
   }
 
-  private put(bytes: string | Uint8Array): Promise<void> {
+  /** Writes with backpressure. When the process is gone the bytes go nowhere; the group is rejected by its end. */
+  private async put(bytes: string | Uint8Array): Promise<void> {
     const { stdin } = this.child
-    if (this.gone || stdin.write(bytes)) return Promise.resolve()
-    return new Promise((resolve) => {
-      const go = () => {
-        stdin.off('drain', go)
-        stdin.off('close', go)
-        resolve()
-      }
-      stdin.on('drain', go)
-      stdin.on('close', go)
+    if (this.gone || !stdin.writable || stdin.write(bytes)) return
+    let drained = () => {}
+    const room = new Promise<void>((resolve) => {
+      drained = resolve
+      stdin.once('drain', drained)
     })
+    await Promise.race([room, this.exit])
+    stdin.off('drain', drained)
   }
 
   private take(text: string): void {

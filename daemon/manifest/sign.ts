@@ -1,7 +1,7 @@
 import { type KeyObject, sign, verify } from 'node:crypto'
 import { RepriseError } from '../../contract/errors.ts'
 import { type Digest, isDigest } from '../../contract/ids.ts'
-import { type Manifest, type ManifestBody, manifestSchema } from '../../contract/manifest.ts'
+import { MANIFEST_VERSION, type Manifest, type ManifestBody, manifestSchema } from '../../contract/manifest.ts'
 import { canonicalBytes, digestOfBytes } from './canonical.ts'
 
 export interface SigningKey {
@@ -64,7 +64,7 @@ export function verifyManifest(
   if (signature.toString('base64') !== parsed.signature || !verify(null, canonical, key, signature))
     throw damaged('its signature is wrong')
   const version = 'manifest_version' in body ? body.manifest_version : undefined
-  if (typeof version === 'number' && version > 1) {
+  if (typeof version === 'number' && version > MANIFEST_VERSION) {
     throw new RepriseError(
       'newer_version',
       `Manifest ${digest} has format ${version}; it was made by a newer version.`,

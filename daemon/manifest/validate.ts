@@ -82,7 +82,9 @@ function checkSources(body: ManifestBody, limits: FreezeLimits): FailedCheck[] {
   for (const uri of order)
     if (!known.has(uri))
       failed.push({ check: 'order', where: uri, message: 'in resolved_order, not among the sources' })
-  for (const cycle of findCycles(new Map(sources.map(({ uri, imported_by }) => [uri, imported_by])))) {
+  const importers = new Map<string, string[]>()
+  for (const { uri, imported_by } of sources) importers.set(uri, [...(importers.get(uri) ?? []), ...imported_by])
+  for (const cycle of findCycles(importers)) {
     failed.push({
       check: 'circular_import',
       where: cycle.join(' → '),

@@ -3,4 +3,6 @@ import type { RuntimeAdapter } from './adapter.ts'
 import { claudeCode } from './claude-code/index.ts'
 
 /** Every adapter there is. A runtime without one is named as not supported yet, never shown as absent. */
-export const adapters: ReadonlyMap<RuntimeName, RuntimeAdapter> = new Map<RuntimeName, RuntimeAdapter>([[claudeCode.runtime, claudeCode]])
+export const adapters: ReadonlyMap<RuntimeName, RuntimeAdapter> = new Map<RuntimeName, RuntimeAdapter>([
+  [claudeCode.runtime, claudeCode],
+])

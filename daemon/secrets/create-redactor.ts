@@ -6,9 +6,9 @@ import type { Finding, Redactor } from './redactor.ts'
 export function createRedactor(hmacKey: Uint8Array): Redactor {
   const hmac = (value: string | Uint8Array) => createHmac('sha256', hmacKey).update(value).digest('hex')
   /** Over what makes the secret itself: a key block is the same one whether its line ends are escaped or not. */
-  const placeholderOf = (family: string, secret: string) => {
+  const placeholderOf = (family: string, secret: string, encoding: 'utf8' | 'latin1') => {
     const value = family === 'private-key' ? secret.replace(/\\+[nrt]|\s/g, '') : secret
-    return `‹secret:${family}:${hmac(Buffer.from(value, 'latin1')).slice(0, 8)}›`
+    return `‹secret:${family}:${hmac(Buffer.from(value, encoding)).slice(0, 8)}›`
   }
   /** A secret over several lines becomes a placeholder on each, so that no line is lost and none is joined. */
   const cover = (secret: string, placeholder: string) =>
@@ -25,7 +25,7 @@ export function createRedactor(hmacKey: Uint8Array): Redactor {
       let at = 0
       for (const finding of found) {
         const secret = text.slice(finding.start, finding.end)
-        const placeholder = placeholderOf(finding.family, secret)
+        const placeholder = placeholderOf(finding.family, secret, 'utf8')
         findings.push({ ...finding, placeholder })
         out += text.slice(at, finding.start) + cover(secret, placeholder)
         at = finding.end
@@ -43,7 +43,10 @@ export function createRedactor(hmacKey: Uint8Array): Redactor {
       let at = 0
       for (const { start, end, family } of found) {
         const secret = text.slice(start, end)
-        pieces.push(buffer.subarray(at, start), Buffer.from(cover(secret, placeholderOf(family, secret)), 'utf8'))
+        pieces.push(
+          buffer.subarray(at, start),
+          Buffer.from(cover(secret, placeholderOf(family, secret, 'latin1')), 'utf8'),
+        )
         at = end
       }
       pieces.push(buffer.subarray(at))

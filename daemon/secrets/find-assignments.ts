@@ -152,6 +152,7 @@ interface Value {
   readonly quoted: boolean
 }
 
+const LONGEST_VALUE = 4096
 const OPENER = /\\*["'`]/y
 const NEXT_VALUE = /[ \t]*\\*["']value\\*["'][ \t]*:[ \t]*/iy
 const PLAIN = /[^\s"'`\\,;&|<>]{4,4096}/y
@@ -171,12 +172,12 @@ function valueAfter(text: string, from: number, hit: string, kind: Kind, open: b
   const opener = OPENER.exec(text)?.[0]
   if (opener !== undefined) {
     const start = at + opener.length
-    const end = text.indexOf(opener, start)
-    const line = text.slice(start, end < 0 ? start + 4096 : end)
-    if (end >= 0 && line.length <= 4096 && !line.includes('\n')) return { start, text: line, quoted: true }
-    return open && end < 0 && start + 4096 > text.length && !line.includes('\n')
-      ? { start, text: line, quoted: true }
-      : null
+    const near = text.slice(start, start + LONGEST_VALUE + 8)
+    const length = near.indexOf(opener)
+    const value = length < 0 ? near : near.slice(0, length)
+    if (value.includes('\n')) return null
+    if (length >= 0) return { start, text: value, quoted: true }
+    return open && start + near.length === text.length ? { start, text: value, quoted: true } : null
   }
   if (hit.endsWith(',')) return null
   const pattern = kind === 'authorization' || kind === 'cookie' ? HEADER : PLAIN

@@ -4,7 +4,7 @@ import type { Finding } from './redactor.ts'
 const LONGEST = 24_000
 const EDGE = /-----(BEGIN|END) (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/g
 /** Key material and what stands between its lines: line ends, their escapes in JSON text, indents, gutters of a listing. */
-const BODY = /(?:[A-Za-z0-9+/=\s:,.|-]|\\+[nrt]|\\+u000[ad]|[\u0080-\u00ff\u2192\u2502])*/y
+const BODY = /(?:[A-Za-z0-9+/=\s:,.|]|-(?!-)|\\+[nrt]|\\+u000[ad]|[\u0080-\u00ff\u2192\u2502]){0,24000}/y
 
 /**
  * Private key blocks: whole ones, ones whose end is missing (cut output, the other half in the next chunk) and ends without a
@@ -28,25 +28,33 @@ export function findPrivateKeys(text: string): Finding[] {
 }
 
 function fromBegin(text: string, start: number, after: number): Finding | null {
-  const closing = /-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/.exec(
-    text.slice(after, after + LONGEST),
-  )
-  const begins = text.slice(after, after + LONGEST).indexOf('-----BEGIN ')
-  if (closing !== null && (begins < 0 || begins > closing.index)) {
-    const body = text.slice(after, after + closing.index)
-    if (looksLikeKey(body)) return { start, end: after + closing.index + closing[0].length, family: 'private-key' }
-    return null
+  const next = text.indexOf('-----', after)
+  if (next >= 0 && next - after <= LONGEST) {
+    const closing = /^-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/.exec(text.slice(next, next + 120))
+    if (closing !== null) {
+      return looksLikeKey(text.slice(after, next))
+        ? { start, end: next + closing[0].length, family: 'private-key' }
+        : null
+    }
   }
   BODY.lastIndex = after
   const body = BODY.exec(text)?.[0] ?? ''
   return looksLikeKey(body) ? { start, end: after + body.length, family: 'private-key' } : null
 }
 
+/** Goes back word by word while they are lines of a key: long, and only the last may be short. */
 function fromEnd(text: string, from: number, at: number, after: number): Finding | null {
-  const before = text.slice(Math.max(from, at - LONGEST), at)
-  const body = /(?:[A-Za-z0-9+/=]{20,}|\\+[nr]|\s)+[A-Za-z0-9+/=]*(?:\\+[nr]|\s)*$/.exec(before)
-  if (body === null || !looksLikeKey(body[0])) return null
-  return { start: at - body[0].length, end: after, family: 'private-key' }
+  const first = Math.max(from, at - LONGEST)
+  const words = text.slice(first, at).split(/(\\+[nrt]|\s+)/)
+  let start = at
+  let lines = 0
+  for (let n = words.length - 1; n >= 0; n -= 2) {
+    const word = words[n] ?? ''
+    if (!/^[A-Za-z0-9+/=]*$/.test(word) || (word.length < 20 && lines > 0)) break
+    if (word !== '') lines += 1
+    start -= word.length + (n > 0 ? (words[n - 1] ?? '').length : 0)
+  }
+  return looksLikeKey(text.slice(start, at)) ? { start, end: after, family: 'private-key' } : null
 }
 
 function looksLikeKey(body: string): boolean {

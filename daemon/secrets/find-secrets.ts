@@ -27,21 +27,40 @@ const FILLER = '\u00a0'
 export function findSecrets(text: string, open = false): readonly Finding[] {
   let found = search(text, open)
   if (found.length === 0) return found
-  const covered = [...text.matchAll(PLACEHOLDER)].map((match) => ({
+  const placeholders = [...text.matchAll(PLACEHOLDER)].map((match) => ({
     start: match.index,
     end: match.index + match[0].length,
   }))
-  const free = (finding: Finding) => !covered.some(({ start, end }) => finding.start < end && start < finding.end)
+  const free = (finding: Finding) => !touches(placeholders, finding)
   found = merge(found.filter(free))
   for (let round = 0; round < 4 && found.length > 0; round += 1) {
-    const more = search(fill(text, found), open).filter(
-      (finding) => free(finding) && !found.some((other) => other.start <= finding.start && finding.end <= other.end),
-    )
+    const more = search(fill(text, found), open).filter((finding) => free(finding) && !within(found, finding))
     if (more.length === 0) break
     found = merge([...found, ...more])
   }
   return found
 }
+
+interface Span {
+  readonly start: number
+  readonly end: number
+}
+
+/** Index of the last of the ordered, separate spans that begins before `at`; -1 when there is none. */
+function lastBefore(spans: readonly Span[], at: number): number {
+  let low = 0
+  let high = spans.length
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((spans[middle]?.start ?? 0) < at) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}
+
+const touches = (spans: readonly Span[], { start, end }: Span) => (spans[lastBefore(spans, end)]?.end ?? 0) > start
+
+const within = (spans: readonly Span[], { start, end }: Span) => (spans[lastBefore(spans, start + 1)]?.end ?? 0) >= end
 
 function search(text: string, open: boolean): Finding[] {
   const findings = direct(text, open)

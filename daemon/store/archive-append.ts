@@ -33,8 +33,8 @@ export interface AppendResult {
   readonly added: readonly { readonly number: number; readonly part: PackedPart }[]
 }
 
-export function freshGeneration(generation: number, hmacKey: Uint8Array): Generation {
-  const hash = new ResumableSha256()
+export async function freshGeneration(generation: number, hmacKey: Uint8Array): Promise<Generation> {
+  const hash = await ResumableSha256.start()
   return {
     generation,
     lines: 0,
@@ -96,7 +96,7 @@ export async function appendToGeneration(request: AppendRequest): Promise<Append
   const firstNumber = (parts[parts.length - 1]?.number ?? -1) + 1
   const added = packed.map((part, index) => ({ number: firstNumber + index, part }))
   const taken = new Set(added.map(({ number }) => number))
-  const hash = ResumableSha256.resume(openState(begin.digest_state, hmacKey, file))
+  const hash = await ResumableSha256.resume(openState(begin.digest_state, hmacKey, file))
   for (let at = 0; at < fresh.length; at += 1 << 20) {
     hash.update(fresh.subarray(at, at + (1 << 20)))
     if (at > 0) await new Promise((resolve) => setImmediate(resolve))

@@ -6,7 +6,10 @@ import { join } from 'node:path'
  * the packed ones, as long as their file is the same.
  */
 export class LiveRefs {
-  private packed: { readonly stamp: string; readonly refs: ReadonlyMap<string, string> } = { stamp: '', refs: new Map() }
+  private packed: { readonly stamp: string; readonly refs: ReadonlyMap<string, string> } = {
+    stamp: '',
+    refs: new Map(),
+  }
 
   constructor(private readonly gitDir: string) {}
 
@@ -27,7 +30,8 @@ export class LiveRefs {
     const stamp = `${stat.mtimeMs}:${stat.size}:${stat.ino}`
     if (this.packed.stamp !== stamp) {
       const refs = new Map<string, string>()
-      for (const [, id, name] of readFileSync(path, 'latin1').matchAll(/^([0-9a-f]{40}) (.+)$/gm)) if (id && name) refs.set(name, id)
+      for (const [, id, name] of readFileSync(path, 'latin1').matchAll(/^([0-9a-f]{40}) (.+)$/gm))
+        if (id && name) refs.set(name, id)
       this.packed = { stamp, refs }
     }
     return this.packed.refs

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
-import type { Digest, Manifest } from '../../contract/index.ts'
 import { asDigest } from '../../contract/ids.ts'
+import type { Digest, Manifest } from '../../contract/index.ts'
 import { ObjectReader } from '../git/cat-file-batch.ts'
 import { isolateGit } from '../git/core.ts'
 import { verifyManifest } from '../manifest/sign.ts'
@@ -40,11 +40,28 @@ export const openStoreReader = ({ dir, key, redactor, env, log }: StoreReaderOpt
   const reader = new ObjectReader(isolateGit(env), gitDir)
   const refs = new LiveRefs(gitDir)
   const collection = (ref: string, suffix: string, what: string): BlobCollection =>
-    new BlobCollection(noWriter, reader, { ref, suffix, what, seconds: () => 0, liveTip: () => refs.get(ref) ?? null }, null)
+    new BlobCollection(
+      noWriter,
+      reader,
+      { ref, suffix, what, seconds: () => 0, liveTip: () => refs.get(ref) ?? null },
+      null,
+    )
   const manifests = collection(MANIFESTS, '.json', 'manifests')
   const texts = new GitTextStore(collection(TEXTS, '', 'texts'), redactor, key.hmacKey, true)
-  const tips = { get: (ref: string) => refs.get(ref), set: () => noWriter.commit(), [Symbol.iterator]: () => [][Symbol.iterator]() }
-  const sessions = new GitSessionArchive({ writer: noWriter, reader, redactor, hmacKey: key.hmacKey, seconds: () => 0, warn: log, tips })
+  const tips = {
+    get: (ref: string) => refs.get(ref),
+    set: () => noWriter.commit(),
+    [Symbol.iterator]: () => [][Symbol.iterator](),
+  }
+  const sessions = new GitSessionArchive({
+    writer: noWriter,
+    reader,
+    redactor,
+    hmacKey: key.hmacKey,
+    seconds: () => 0,
+    warn: log,
+    tips,
+  })
   const size = new StoreSize(gitDir)
   return {
     manifests: {
@@ -55,7 +72,10 @@ export const openStoreReader = ({ dir, key, redactor, env, log }: StoreReaderOpt
       async find(prefix) {
         const hex = prefix.replace(/^sha256:/, '').toLowerCase()
         const names = await manifests.names(log)
-        return names.filter((name) => name.startsWith(hex)).sort().map((name) => asDigest(`sha256:${name}`))
+        return names
+          .filter((name) => name.startsWith(hex))
+          .sort()
+          .map((name) => asDigest(`sha256:${name}`))
       },
     },
     texts,

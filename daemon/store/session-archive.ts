@@ -15,9 +15,9 @@ import {
   partName,
   partSchema,
 } from './archive-format.ts'
+import type { Committing } from './blob-collection.ts'
 import { CommitView } from './objects.ts'
 import type { ArchivedFile, ArchivedLine, ArchiveSlice, SessionArchive } from './store.ts'
-import type { Committing } from './blob-collection.ts'
 
 const PREFIX = 'refs/sessions/'
 
@@ -149,7 +149,7 @@ export class GitSessionArchive implements SessionArchive {
     for (const [file, group] of groupByFile(slices, (path) => this.nameOf(path))) {
       const known = next.get(file) ?? []
       const last = known.length === 0 ? null : newest(known)
-      const begin = last === null || newGeneration ? freshGeneration((last?.generation ?? 0) + 1, hmacKey) : last
+      const begin = last === null || newGeneration ? await freshGeneration((last?.generation ?? 0) + 1, hmacKey) : last
       const folder = [String(begin.generation), encodePath(file)]
       const readStored = async (number: number) => {
         if (view === null) throw new RepriseError('damaged', `Part ${number} of ${file} is missing.`)

@@ -21,7 +21,12 @@ export interface HomeWatchesOptions {
 
 export interface HomeWatches {
   update(homes: readonly WatchedHome[]): Promise<void>
-  state(homeId: string): { readonly watched: number; readonly wanted: number; readonly polling: boolean; readonly why: string | null } | null
+  state(homeId: string): {
+    readonly watched: number
+    readonly wanted: number
+    readonly polling: boolean
+    readonly why: string | null
+  } | null
   close(): Promise<void>
 }
 

@@ -29,9 +29,9 @@ export function hasDisplay(env: NodeJS.ProcessEnv, platform = process.platform):
   return !env.SSH_CONNECTION
 }
 
-export function chooseHost(parts: HostParts): Host {
+export function chooseHost(parts: HostParts, withElectron = true): Host {
   if (!hasDisplay(parts.env)) return { kind: 'none', why: 'there is no display here' }
-  const electron = findElectron(parts)
+  const electron = withElectron ? findElectron(parts) : null
   if (electron !== null) return { kind: 'electron', program: electron }
   const browser = findBrowser(parts.env)
   if (browser !== null) return { kind: 'browser', program: browser }
@@ -132,6 +132,7 @@ const sandboxFlags = () => (process.getuid?.() === 0 ? ['--no-sandbox'] : [])
 export interface Shown {
   /** Resolves with the exit code when the window was closed. */
   readonly closed: Promise<number>
+  readonly close: () => void
 }
 
 export function showInElectron(program: string, root: string, env: NodeJS.ProcessEnv): Shown {
@@ -159,7 +160,7 @@ function follow(program: string, args: readonly string[], env: NodeJS.ProcessEnv
   })
   const closed = new Promise<number>((resolve, reject) => {
     child.on('error', reject)
-    child.on('exit', (code) => resolve(code ?? 1))
+    child.on('exit', (code) => resolve(code ?? 0))
   })
-  return { closed }
+  return { closed, close: () => child.kill() }
 }

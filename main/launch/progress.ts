@@ -21,14 +21,15 @@ export async function followImport(
   socket: string,
   terminal: Terminal,
   limit: number,
-  now: () => number,
+  stop: AbortSignal,
+  now = Date.now,
 ): Promise<Status> {
   const began = now()
   let lastLine = began
   let drawn = false
   let status = await callDaemon(socket, 'status.get', {})
   let seen = { signs: signsOf(status), at: began }
-  while (isReading(status) && now() - began < limit && now() - seen.at < patience) {
+  while (isReading(status) && now() - began < limit && now() - seen.at < patience && !stop.aborted) {
     if (terminal.interactive) {
       terminal.write(`\r\u001b[2K${progressLine(status)}`)
       drawn = true

@@ -30,10 +30,9 @@ export function summarise(status: Status, runs: Runs, home = homedir()): string 
     ]
     lines.push(`  ${names[each.runtime].padEnd(14)}${short(each.path).padEnd(26)}  ${facts.join(', ')}`)
   }
-  for (const { runtime, places, found, supported } of status.looked) {
-    if (found > 0 || status.homes.some((each) => each.runtime === runtime)) continue
-    const why = supported ? `not found, looked in ${places.map(short).join(' and ')}` : 'not read by this version yet'
-    lines.push(`  ${names[runtime].padEnd(14)}${why}`)
+  for (const each of status.looked) {
+    if (each.found > 0 || status.homes.some((home) => home.runtime === each.runtime)) continue
+    lines.push(`  ${names[each.runtime].padEnd(14)}${each.supported ? 'not found, ' : ''}${lookedIn(each, short)}`)
   }
   lines.push('', `  ${counted(status.store.runs, 'run')}, ${counted(status.store.events, 'event')}`)
   if (status.gap_count > 0) lines[lines.length - 1] += `, ${counted(status.gap_count, 'gap')} (shown under Health)`
@@ -42,11 +41,14 @@ export function summarise(status: Status, runs: Runs, home = homedir()): string 
   return lines.join('\n')
 }
 
+/** A runtime without a reader was not looked for: that must not read as absent. */
+function lookedIn({ places, supported }: Status['looked'][number], short: (path: string) => string): string {
+  return supported ? `looked in ${places.map(short).join(' and ')}` : 'not read by this version yet'
+}
+
 function nothingFound(status: Status, short: (path: string) => string): string[] {
-  const looked = status.looked.map(
-    ({ runtime, places }) => `  ${names[runtime].padEnd(14)}looked in ${places.map(short).join(' and ')}`,
-  )
-  return ['No agent was found on this machine.', ...looked, '', 'To see Reprise on sample data:  npm run demo']
+  const looked = status.looked.map((each) => `  ${names[each.runtime].padEnd(14)}${lookedIn(each, short)}`)
+  return ['No agent that this version reads was found.', ...looked, '', 'To see Reprise on sample data:  npm run demo']
 }
 
 function runLine(run: Runs[number]): string {

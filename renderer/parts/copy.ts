@@ -1,5 +1,6 @@
 import { desktop } from '../desktop.ts'
 import { say } from '../shell/announcer.tsx'
+import { toast } from '../shell/toasts.tsx'
 import { words } from '../words/en.ts'
 
 /** Copies text and says so. Revealed secrets never come here: callers pass the text as it is covered. */
@@ -8,4 +9,5 @@ export async function copyText(text: string, what: string): Promise<void> {
   if (bridge !== null) await bridge.copyText(text)
   else await navigator.clipboard.writeText(text)
   say(words.copiedWhat(what))
+  toast(words.copiedWhat(what))
 }

@@ -19,12 +19,12 @@ export function listFiles() {
 
 /** Package registries, by their names in addresses: the lock file and the scripts work with whatever registry the user has set. */
 const registryHost =
-  /https?:\/\/[a-z0-9.-]*\b(?:registry\.[a-z0-9.-]+|(?:npmjs|yarnpkg|pypi|crates|debian|rubygems|maven)\.(?:org|com|io))\b/i
+  /https?:\/\/[a-z0-9.-]*\b(?:registry\.(?!example\b)[a-z0-9.-]+|(?:npmjs|yarnpkg|pypi|crates|debian|rubygems|maven)\.(?:org|com|io))\b/i
 /** Folders of this machine. Short ones (`/`, `/root`) would be found everywhere. */
 const here = [...new Set([root, homedir()])].filter((folder) => folder.length > 5)
 /** Somebody's home by name; the names that stand for anybody are fine, and so are recorded sessions. */
 const namedHome =
-  /(?<![\w.~-])\/(?:home|Users)\/(?!dev\b|you\b|me\b|user\b|someone\b|u\b|node\b|runner\b|ada\b|x\b|<)[a-z][\w.-]+\//
+  /(?<![\w.~-])\/(?:home|Users)\/(?!dev\b|you\b|me\b|user\b|someone\b|u\b|node\b|runner\b|ada\b|sample\b|x\b|<)[a-z][\w.-]+\//
 
 export function checkContents(path) {
   const bytes = readFileSync(join(root, path))

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import type { Resolution } from '../../daemon/runtimes/adapter.ts'
-import { coverMemoryNotice } from '../../daemon/runtimes/claude-code/resolve/index.ts'
+import { coverMemoryNotice } from '../../daemon/runtimes/claude-code/resolve/memory.ts'
 
 export interface Piece {
   readonly path: string
@@ -80,4 +80,18 @@ function* textsOf(body: unknown): Generator<string> {
     for (const block of content)
       if (typeof block === 'object' && block !== null && 'text' in block) yield String(block.text)
   }
+}
+
+/** Pieces as they are kept in a fixture: the folder of the tree taken out, long texts by their length and end. */
+export function portable(pieces: readonly Piece[], root: string): Piece[] {
+  const key = root.replace(/[^A-Za-z0-9]/g, '-')
+  const clean = (text: string): string => text.replaceAll(root, '<root>').replaceAll(key, '<root-key>')
+  return pieces.map(({ path: file, label, text }) => ({
+    path: clean(file),
+    label,
+    text:
+      text.length <= 2_000
+        ? clean(text)
+        : `${text.length} characters, ends in ${JSON.stringify(clean(text.slice(-120)))}`,
+  }))
 }

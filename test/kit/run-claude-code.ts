@@ -90,3 +90,14 @@ function run(
     })
   })
 }
+
+let shadowing: Promise<boolean> | null = null
+
+/** Whether this machine lets us show a managed folder to one process only (a private mount namespace, as root on Linux). */
+export function canShadowEtc(): Promise<boolean> {
+  shadowing ??= run('unshare', ['-m', 'true'], '/', { PATH: '/usr/local/bin:/usr/bin:/bin' }, 10_000).then(
+    ({ code }) => code === 0,
+    () => false,
+  )
+  return shadowing
+}

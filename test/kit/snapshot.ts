@@ -14,7 +14,11 @@ export interface Snapshot {
 export const allEvents = async (daemon: Pick<TestDaemon, 'call'>, run: string): Promise<RunEvent[]> => {
   const events: RunEvent[] = []
   for (let after: number | null = 0; after !== null; ) {
-    const page: { events: RunEvent[]; next: number | null } = await daemon.call('runs.events', { run, after, limit: 1000 })
+    const page: { events: RunEvent[]; next: number | null } = await daemon.call('runs.events', {
+      run,
+      after,
+      limit: 1000,
+    })
     events.push(...page.events)
     after = page.next
   }
@@ -28,11 +32,18 @@ export const takeSnapshot = async (daemon: Pick<TestDaemon, 'call'>): Promise<Sn
   for (const run of runs) {
     events[run.id] = digest(await allEvents(daemon, run.id))
     for (const { n, manifest } of run.stretches)
-      if (manifest !== null) manifests[`${run.id}#${n}`] = digest((await daemon.call('manifest.get', { target: manifest })).manifest)
+      if (manifest !== null)
+        manifests[`${run.id}#${n}`] = digest((await daemon.call('manifest.get', { target: manifest })).manifest)
   }
   const { unreadable } = await daemon.call('health.unreadable', { limit: 1000 })
   const { total } = await daemon.call('search.run', { text: 'median' })
-  return { runs: [...runs].sort((a, b) => (a.id < b.id ? -1 : 1)), events, manifests, unreadable: digest(unreadable), searchable: total }
+  return {
+    runs: [...runs].sort((a, b) => (a.id < b.id ? -1 : 1)),
+    events,
+    manifests,
+    unreadable: digest(unreadable),
+    searchable: total,
+  }
 }
 
 const digest = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex')

@@ -8,6 +8,12 @@ import { countInotifyWatches } from '../../daemon/watch/watch-limits.ts'
 
 export const programs = resolve(import.meta.dirname, '../../out/node')
 
+const running = new Set<ChildProcess>()
+/** However a measurement ends, no daemon of it stays behind. */
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGKILL')
+})
+
 /** A daemon of the build, started for one measurement on directories of its own. */
 export class MeasuredDaemon {
   readonly pid: number
@@ -41,6 +47,8 @@ export class MeasuredDaemon {
       },
     })
     if (child.pid === undefined) throw new Error('the daemon could not be started')
+    running.add(child)
+    child.once('exit', () => running.delete(child))
     const info = join(options.data, 'daemon.json')
     for (let waited = 0; !existsSync(info) && waited < 20_000; waited += 5) {
       if (child.exitCode !== null)

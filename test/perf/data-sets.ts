@@ -10,6 +10,8 @@ export interface Sizes {
   readonly longLineMb: number
   readonly runs: number
   readonly events: number
+  /** Session folders of one small session each. */
+  readonly folders: number
 }
 
 export interface DataSet {

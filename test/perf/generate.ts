@@ -151,7 +151,7 @@ class RowStream {
   }
 
   call(): string {
-    this.events += 1
+    this.events += 2 // the reply that calls, and the call
     const { random, pool } = this
     const kind = this.lean
       ? random.int(10) < 7
@@ -237,7 +237,7 @@ class RowStream {
 
   /** A result that holds a picture: one very long line. */
   picture(bytes: number): string {
-    this.events += 1
+    this.events += 2
     const id = `toolu_01${this.random.hex(22)}`
     const call = this.reply(
       { type: 'tool_use', id, name: 'Read', input: { file_path: `${this.place.cwd}/big.png` } },

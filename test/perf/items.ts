@@ -139,7 +139,7 @@ async function idleRows(what: string, home: string, data: string): Promise<reado
   const daemon = await MeasuredDaemon.start({ home, data })
   try {
     await daemon.settle()
-    await sleep(5_000)
+    await sleep(10_000)
     const before = daemon.cpuMs()
     await sleep(IDLE_SECONDS * 1_000)
     const cpu = daemon.cpuMs() - before
@@ -185,7 +185,11 @@ const idleItem: Item = {
   about: 'what the daemon costs when nothing happens',
   async run(sets) {
     const small = await idleRows('idle, sample home', sets.sample().home, sets.fresh('idle-data'))
-    const large = await idleRows('idle, 10,000 session folders', sets.manyFolders(10_000), sets.fresh('idle-many-data'))
+    const large = await idleRows(
+      `idle, ${sets.sizes.folders.toLocaleString('en-US')} session folders`,
+      sets.manyFolders(sets.sizes.folders),
+      sets.fresh('idle-many-data'),
+    )
     return [...small, ...large]
   },
 }

@@ -6,7 +6,7 @@ import { DataSets } from './data-sets.ts'
 import { items } from './items.ts'
 import { type Measured, printTable } from './table.ts'
 
-const usage = `npm run perf -- [--only ITEM[,ITEM…]] [--runs N] [--events N] [--big MB] [--ordinary MB] [--keep]
+const usage = `npm run perf -- [--only ITEM[,ITEM…]] [--runs N] [--events N] [--big MB] [--ordinary MB] [--folders N] [--keep]
 
 Measures the built daemon, one item after the other, and prints a table. It asserts nothing.
 
@@ -22,12 +22,13 @@ const { values } = parseArgs({
     events: { type: 'string', default: '1000000' },
     big: { type: 'string', default: '600' },
     ordinary: { type: 'string', default: '150' },
+    folders: { type: 'string', default: '10000' },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
 })
 
-function number(name: 'runs' | 'events' | 'big' | 'ordinary'): number {
+function number(name: 'runs' | 'events' | 'big' | 'ordinary' | 'folders'): number {
   const value = Number(values[name])
   if (!Number.isInteger(value) || value < 1)
     throw new Error(`--${name} must be a whole number above 0, not "${values[name]}"`)
@@ -53,8 +54,14 @@ async function main(): Promise<number> {
     longLineMb: Math.min(30, Math.ceil(big / 4)),
     runs: number('runs'),
     events: number('events'),
+    folders: number('folders'),
   }
   const sets = new DataSets(mkdtempSync(join(tmpdir(), 'reprise-perf-')), sizes, tell)
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      if (!values.keep) sets.remove()
+      process.exit(1)
+    })
   const rows: Measured[] = []
   let failed = false
   try {
@@ -62,10 +69,13 @@ async function main(): Promise<number> {
       if (wanted !== undefined && !wanted.includes(item.name)) continue
       tell(`${item.name}: ${item.about}`)
       try {
-        rows.push(...(await item.run(sets)))
+        const measured = await item.run(sets)
+        rows.push(...measured)
+        for (const row of measured) tell(`  ${row.what}: ${row.measured}`)
       } catch (error) {
         failed = true
         const why = error instanceof Error ? error.message : String(error)
+        tell(`  ${why}`)
         rows.push({
           what: `${item.name}: could not be measured: ${why.split('\n')[0]?.slice(0, 160)}`,
           measured: '-',

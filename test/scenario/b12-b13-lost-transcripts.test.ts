@@ -6,8 +6,15 @@ import { makeEmptyHome, type TestHome } from '../kit/fixture-home.ts'
 import { type Talk, turn, writeSession } from '../kit/sessions.ts'
 import { allEvents, takeSnapshot } from '../kit/snapshot.ts'
 
-const talk: Talk = { session: 'b1200000-0000-4000-8000-000000000001', cwd: '/home/dev/shop', startedAt: '2026-10-01T08:00:00.000Z' }
-const turns = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, n) => turn(talk, from + n, `question ${from + n} pineapple`, `answer ${from + n}`)).flat()
+const talk: Talk = {
+  session: 'b1200000-0000-4000-8000-000000000001',
+  cwd: '/home/dev/shop',
+  startedAt: '2026-10-01T08:00:00.000Z',
+}
+const turns = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) =>
+    turn(talk, from + n, `question ${from + n} pineapple`, `answer ${from + n}`),
+  ).flat()
 
 let home: TestHome
 let daemon: TestDaemon
@@ -51,7 +58,11 @@ describe('B12: the agent replaces its own transcript', () => {
       expect(run.source_state).toBe('shrank')
       expect(run.events).toBe(502)
       const page = await daemon.call('timeline.page', {})
-      expect(page.items.find(({ type }) => type === 'source')).toMatchObject({ change: 'shrank', run: run.id, message: expect.stringContaining('500 lines') })
+      expect(page.items.find(({ type }) => type === 'source')).toMatchObject({
+        change: 'shrank',
+        run: run.id,
+        message: expect.stringContaining('500 lines'),
+      })
       const recovered = await daemon.call('runs.recover', { run: run.id })
       expect(recovered.lines).toBe(500)
       expect(recovered.text.split('\n')[0]).toBe(turns(0, 1)[0])

@@ -3,13 +3,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { asDigest, asRunId } from '../../contract/index.ts'
-import { openDocument } from '../../daemon/store/documents.ts'
 import { plantedSecrets } from '../kit/secrets.ts'
 import { manifestBody, openTestStore, sliceOf, temporaryDirectory } from '../kit/store.ts'
 
-/** B24 – Secrets end up in the history store: whatever way a key comes in, no object, document or log line of ours holds it. */
+/** B24 – Secrets end up in the history store: whatever way a key comes in, no object, file or log line of ours holds it. */
 const RUN = asRunId('r_0123456789ab')
 let dir: ReturnType<typeof temporaryDirectory>
 beforeEach(() => {
@@ -46,7 +44,7 @@ describe('B24', () => {
     expect(new Set(plantedSecrets().map(({ family }) => family)).size).toBeGreaterThanOrEqual(12)
   })
 
-  it('keeps planted keys out of sessions, texts, manifests, run descriptions, paths and documents', async () => {
+  it('keeps planted keys out of sessions, texts, manifests, run descriptions, paths and the log', async () => {
     const { store, logged } = await openTestStore(dir.path)
     const secrets = plantedSecrets()
     const lines = secrets.flatMap(({ text }) => [
@@ -70,15 +68,6 @@ describe('B24', () => {
       )
       await store.sessions.append(asRunId(`r_${n}`), {}, [sliceOf(`${splits ? text : n}.jsonl`, '{}\n')], false)
     }
-    const document = await openDocument({
-      path: join(dir.path, 'notes.json'),
-      schema: z.object({ version: z.literal(1), note: z.string() }),
-      version: 1,
-      defaults: { version: 1 as const, note: '' },
-      upgraders: {},
-      now: () => new Date(0),
-    })
-    document.close()
     await store.close()
     const needles = secrets.map(({ secret }) => secret)
     expect(leaks(needles, [allObjects(), ...allFiles(dir.path), Buffer.from(logged.join('\n'))])).toEqual([])

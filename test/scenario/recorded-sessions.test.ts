@@ -30,22 +30,36 @@ afterAll(async () => {
 describe('recorded sessions', () => {
   it('stand on the timeline once each', () => {
     expect(runs.map(({ session }) => session).sort()).toEqual([
-      '10000000-0000-4000-8000-000000000001', '20000000-0000-4000-8000-000000000001', '20000000-0000-4000-8000-000000000001/ab4177d2da55ddee5',
-      '20000000-0000-4000-8000-000000000002', '20000000-0000-4000-8000-000000000002/a8175585b760ae4b3', '30000000-0000-4000-8000-000000000001',
-      '30000000-0000-4000-8000-000000000002', '40000000-0000-4000-8000-000000000001', '40000000-0000-4000-8000-000000000002',
-      '50000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000001', '60000000-0000-4000-8000-000000000002',
-      '70000000-0000-4000-8000-000000000001', '80000000-0000-4000-8000-000000000001', '80000000-0000-4000-8000-000000000002',
+      '10000000-0000-4000-8000-000000000001',
+      '20000000-0000-4000-8000-000000000001',
+      '20000000-0000-4000-8000-000000000001/ab4177d2da55ddee5',
+      '20000000-0000-4000-8000-000000000002',
+      '20000000-0000-4000-8000-000000000002/a8175585b760ae4b3',
+      '30000000-0000-4000-8000-000000000001',
+      '30000000-0000-4000-8000-000000000002',
+      '40000000-0000-4000-8000-000000000001',
+      '40000000-0000-4000-8000-000000000002',
+      '50000000-0000-4000-8000-000000000001',
+      '60000000-0000-4000-8000-000000000001',
+      '60000000-0000-4000-8000-000000000002',
+      '70000000-0000-4000-8000-000000000001',
+      '80000000-0000-4000-8000-000000000001',
+      '80000000-0000-4000-8000-000000000002',
     ])
   })
 
   it('link subagents and the fork to their parents, and nothing else', async () => {
-    const linked = runs.filter(({ relation }) => relation !== null).map(({ session, relation, parent }) => [session, relation, runs.find(({ id }) => id === parent)?.session])
+    const linked = runs
+      .filter(({ relation }) => relation !== null)
+      .map(({ session, relation, parent }) => [session, relation, runs.find(({ id }) => id === parent)?.session])
     expect(linked.sort()).toEqual([
       ['20000000-0000-4000-8000-000000000001/ab4177d2da55ddee5', 'subagent', '20000000-0000-4000-8000-000000000001'],
       ['20000000-0000-4000-8000-000000000002/a8175585b760ae4b3', 'subagent', '20000000-0000-4000-8000-000000000002'],
       ['30000000-0000-4000-8000-000000000002', 'fork', '30000000-0000-4000-8000-000000000001'],
     ])
-    const call = (await allEvents(daemon, bySession('20000000-0000-4000-8000-000000000001').id)).find(({ tool }) => tool === 'Agent')
+    const call = (await allEvents(daemon, bySession('20000000-0000-4000-8000-000000000001').id)).find(
+      ({ tool }) => tool === 'Agent',
+    )
     expect(call?.subagent).toBe(bySession('20000000-0000-4000-8000-000000000001/ab4177d2da55ddee5').id)
   })
 
@@ -70,11 +84,18 @@ describe('recorded sessions', () => {
 
   it('count usage once per reply', async () => {
     for (const run of runs) {
-      const own = (await allEvents(daemon, run.id)).filter(({ tokens, copied_from }) => tokens !== null && copied_from === null)
+      const own = (await allEvents(daemon, run.id)).filter(
+        ({ tokens, copied_from }) => tokens !== null && copied_from === null,
+      )
       expect(run.tokens.input).toBe(own.reduce((sum, { tokens }) => sum + (tokens?.input ?? 0), 0))
     }
     // 7 requests in the file, 11 assistant rows: rows that share a reply count once.
-    expect(bySession('10000000-0000-4000-8000-000000000001').tokens).toEqual({ input: 728, output: 140, cache_read: 0, cache_write: 0 })
+    expect(bySession('10000000-0000-4000-8000-000000000001').tokens).toEqual({
+      input: 728,
+      output: 140,
+      cache_read: 0,
+      cache_write: 0,
+    })
   })
 
   it('show 9 calls with 7 failures of the run with failing tools', async () => {
@@ -89,8 +110,15 @@ describe('recorded sessions', () => {
     const talk = async (session: string) =>
       (await allEvents(daemon, bySession(session).id))
         .filter(({ kind }) => kind === 'prompt' || kind === 'model' || kind === 'tool')
-        .map(({ kind, tool, ok, summary }) => ({ kind, tool, ok, summary: summary.replaceAll('/home/dev/replays/wt-7', '/home/dev/demo') }))
-    expect(await talk('80000000-0000-4000-8000-000000000002')).toEqual(await talk('80000000-0000-4000-8000-000000000001'))
+        .map(({ kind, tool, ok, summary }) => ({
+          kind,
+          tool,
+          ok,
+          summary: summary.replaceAll('/home/dev/replays/wt-7', '/home/dev/demo'),
+        }))
+    expect(await talk('80000000-0000-4000-8000-000000000002')).toEqual(
+      await talk('80000000-0000-4000-8000-000000000001'),
+    )
   })
 
   it('know what the edit tools changed, with content on both sides', async () => {
@@ -110,7 +138,15 @@ describe('recorded sessions', () => {
   it('read an output that was spilled to a file of its own', async () => {
     const run = bySession('40000000-0000-4000-8000-000000000002')
     const calls = (await allEvents(daemon, run.id)).filter(({ kind }) => kind === 'tool')
-    const sizes = await Promise.all(calls.map(async ({ seq }) => Math.max(...(await daemon.call('runs.event', { run: run.id, seq, whole: true })).parts.filter(({ role }) => role === 'output').map(({ body }) => body.total))))
+    const sizes = await Promise.all(
+      calls.map(async ({ seq }) =>
+        Math.max(
+          ...(await daemon.call('runs.event', { run: run.id, seq, whole: true })).parts
+            .filter(({ role }) => role === 'output')
+            .map(({ body }) => body.total),
+        ),
+      ),
+    )
     expect(sizes.every((size) => size >= 30_000)).toBe(true)
   })
 
@@ -128,7 +164,9 @@ describe('recorded sessions', () => {
   })
 
   it('give the text that entered the context, in order', async () => {
-    const got = await daemon.call('manifest.instructions', { target: bySession('10000000-0000-4000-8000-000000000001').id })
+    const got = await daemon.call('manifest.instructions', {
+      target: bySession('10000000-0000-4000-8000-000000000001').id,
+    })
     expect(got.pieces.map(({ path }) => path)).toEqual(['/home/dev/demo/CLAUDE.md'])
     expect(got.pieces[0]?.text).toContain('npm test')
     expect(got.effective_digest).toMatch(/^sha256:/)
@@ -151,15 +189,23 @@ describe('recorded sessions', () => {
     await daemon.call('sync.now', {})
     expect(await takeSnapshot(daemon)).toEqual(before)
     await daemon.stop()
-    fs.writeFileSync(path.join(home.data, 'index.db'), 'this is no database, and longer than one page of nothing '.repeat(200))
+    fs.writeFileSync(
+      path.join(home.data, 'index.db'),
+      'this is no database, and longer than one page of nothing '.repeat(200),
+    )
     daemon = await startDaemon(home)
     await daemon.call('sync.now', {})
     expect(await takeSnapshot(daemon)).toEqual(before)
   })
 
   it('left the home as it was', () => {
-    const files = fs.readdirSync(path.join(home.home, '.claude'), { recursive: true, encoding: 'utf8' }).filter((name) => fs.statSync(path.join(home.home, '.claude', name)).isFile())
+    const files = fs
+      .readdirSync(path.join(home.home, '.claude'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => fs.statSync(path.join(home.home, '.claude', name)).isFile())
     const fixture = path.join(import.meta.dirname, '../fixtures/claude-code/sessions')
-    for (const name of files) expect(fs.readFileSync(path.join(home.home, '.claude', name)).equals(fs.readFileSync(path.join(fixture, name)))).toBe(true)
+    for (const name of files)
+      expect(
+        fs.readFileSync(path.join(home.home, '.claude', name)).equals(fs.readFileSync(path.join(fixture, name))),
+      ).toBe(true)
   })
 })

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { asDigest, asRunId, type Digest } from '../../contract/index.ts'
 import { signManifest, verifyManifest } from '../../daemon/manifest/sign.ts'
 import { keyIdOf } from '../../daemon/secrets/keys.ts'
-import { manifestBody, openTestStore, type OpenedStore, sliceOf, temporaryDirectory } from '../kit/store.ts'
+import { manifestBody, type OpenedStore, openTestStore, sliceOf, temporaryDirectory } from '../kit/store.ts'
 
 /** R68, R69: whatever byte of what is stored changes, it is noticed and named, and never given out as if it were true. */
 const RUN = asRunId('r_0123456789ab')
@@ -41,7 +41,9 @@ async function rewrite(ref: string, path: string, change: (content: Buffer) => B
   const content = change(raw(['cat-file', 'blob', `${ref}:${path}`]))
   const old = raw(['rev-parse', ref]).toString().trim()
   const stream = [
-    Buffer.from(`commit ${ref}\ncommitter x <x@x> 1 +0000\ndata 1\nx\nfrom ${old}\nM 100644 inline ${path}\ndata ${content.length}\n`),
+    Buffer.from(
+      `commit ${ref}\ncommitter x <x@x> 1 +0000\ndata 1\nx\nfrom ${old}\nM 100644 inline ${path}\ndata ${content.length}\n`,
+    ),
     content,
     Buffer.from('\n'),
   ]
@@ -58,16 +60,30 @@ describe('a manifest', () => {
     for (let at = 0; at < bytes.length; at += 1) {
       const changed = Buffer.from(bytes)
       changed[at] = (changed[at] ?? 0) ^ (1 << (at % 8))
-      expect(() => verifyManifest(changed, digest, keys.publicKeyOf), `byte ${at}`).toThrowError(expect.objectContaining({ code: 'damaged' }))
+      expect(() => verifyManifest(changed, digest, keys.publicKeyOf), `byte ${at}`).toThrowError(
+        expect.objectContaining({ code: 'damaged' }),
+      )
     }
-    for (const changed of [Buffer.concat([bytes, Buffer.from('\n')]), bytes.subarray(1), Buffer.alloc(0), Buffer.from(JSON.stringify(JSON.parse(bytes.toString()), null, 1))]) {
-      expect(() => verifyManifest(changed, digest, keys.publicKeyOf)).toThrowError(expect.objectContaining({ code: 'damaged' }))
+    for (const changed of [
+      Buffer.concat([bytes, Buffer.from('\n')]),
+      bytes.subarray(1),
+      Buffer.alloc(0),
+      Buffer.from(JSON.stringify(JSON.parse(bytes.toString()), null, 1)),
+    ]) {
+      expect(() => verifyManifest(changed, digest, keys.publicKeyOf)).toThrowError(
+        expect.objectContaining({ code: 'damaged' }),
+      )
     }
   })
 
   it('changed inside the repository with right Git objects is damaged', async () => {
-    await rewrite('refs/reprise/manifests', manifestPath(), (content) => Buffer.from(content.toString().replace('"2.1.0"', '"2.1.1"')))
-    await expect(opened.store.manifests.get(digest)).rejects.toMatchObject({ code: 'damaged', message: expect.stringContaining(digest) })
+    await rewrite('refs/reprise/manifests', manifestPath(), (content) =>
+      Buffer.from(content.toString().replace('"2.1.0"', '"2.1.1"')),
+    )
+    await expect(opened.store.manifests.get(digest)).rejects.toMatchObject({
+      code: 'damaged',
+      message: expect.stringContaining(digest),
+    })
     const { ok, damaged } = await opened.store.check()
     expect(ok).toBe(false)
     expect(damaged.join('\n')).toContain(digest)
@@ -92,15 +108,21 @@ describe('a manifest', () => {
 
   it('of a later format is told to be newer', async () => {
     const later = signManifest({ ...manifestBody(), manifest_version: 2 as 1 }, opened.keys)
-    expect(() => verifyManifest(later.bytes, later.digest, opened.keys.publicKeyOf)).toThrowError(expect.objectContaining({ code: 'newer_version' }))
+    expect(() => verifyManifest(later.bytes, later.digest, opened.keys.publicKeyOf)).toThrowError(
+      expect.objectContaining({ code: 'newer_version' }),
+    )
   })
 })
 
 describe('texts and sessions', () => {
   it('changed inside the repository with right Git objects are damaged', async () => {
-    await rewrite('refs/reprise/texts', `aa/${text.slice(7)}`, (content) => Buffer.from(content.toString().replace('tests', 'texts')))
+    await rewrite('refs/reprise/texts', `aa/${text.slice(7)}`, (content) =>
+      Buffer.from(content.toString().replace('tests', 'texts')),
+    )
     await expect(opened.store.texts.get(text)).rejects.toMatchObject({ code: 'damaged' })
-    await rewrite(`refs/sessions/${RUN}`, '1/s.jsonl/00000000.jsonl', (content) => Buffer.from(content.toString().replace('"a":1', '"a":7')))
+    await rewrite(`refs/sessions/${RUN}`, '1/s.jsonl/00000000.jsonl', (content) =>
+      Buffer.from(content.toString().replace('"a":1', '"a":7')),
+    )
     const read = async () => {
       for await (const line of opened.store.sessions.read(RUN, 's.jsonl')) expect(line).toBeDefined()
     }
@@ -114,16 +136,20 @@ describe('texts and sessions', () => {
 describe('the files of the repository', () => {
   const packFile = (ending: string) => {
     const folder = join(gitDir(), 'objects', 'pack')
-    return readdirSync(folder).filter((name) => name.endsWith(ending)).map((name) => join(folder, name)).sort()
+    return readdirSync(folder)
+      .filter((name) => name.endsWith(ending))
+      .map((name) => join(folder, name))
+      .sort()
   }
   /** Gives the content or the code of the failure; anything else fails the test. */
-  const outcome = async <T>(work: Promise<T>) => work.then(
-    (value) => (value === null ? 'absent' : 'intact'),
-    (error: unknown) => {
-      expect(error).toMatchObject({ code: 'damaged' })
-      return 'damaged'
-    },
-  )
+  const outcome = async <T>(work: Promise<T>) =>
+    work.then(
+      (value) => (value === null ? 'absent' : 'intact'),
+      (error: unknown) => {
+        expect(error).toMatchObject({ code: 'damaged' })
+        return 'damaged'
+      },
+    )
 
   for (const ending of ['.pack', '.idx']) {
     it(`a bit changed anywhere in a ${ending} is found by check, and never read as content or as absence`, async () => {
@@ -139,7 +165,11 @@ describe('the files of the repository', () => {
         changed[at] = (changed[at] ?? 0) ^ 0x10
         writeFileSync(path, changed)
         opened = await openTestStore(dir.path)
-        const seen = [await outcome(opened.store.manifests.get(digest)), await outcome(opened.store.texts.get(text)), await outcome(opened.store.sessions.state(RUN))]
+        const seen = [
+          await outcome(opened.store.manifests.get(digest)),
+          await outcome(opened.store.texts.get(text)),
+          await outcome(opened.store.sessions.state(RUN)),
+        ]
         expect(seen, `byte ${at}`).not.toContain('absent')
         expect((await opened.store.check()).ok, `byte ${at}`).toBe(false)
         await opened.store.close()
@@ -165,7 +195,8 @@ describe('the files of the repository', () => {
   it('a lost pack is damage, not absence, and new content can be stored all the same', async () => {
     await opened.store.maintain()
     await opened.store.close()
-    for (const path of [...packFile('.pack'), ...packFile('.idx')]) renameSync(path, join(dir.path, `lost-${path.slice(-12)}`))
+    for (const path of [...packFile('.pack'), ...packFile('.idx')])
+      renameSync(path, join(dir.path, `lost-${path.slice(-12)}`))
     opened = await openTestStore(dir.path)
     await expect(opened.store.manifests.get(digest)).rejects.toMatchObject({ code: 'damaged' })
     await expect(opened.store.texts.get(text)).rejects.toMatchObject({ code: 'damaged' })

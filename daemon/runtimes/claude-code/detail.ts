@@ -99,7 +99,9 @@ function replyParts(row: Row): readonly DetailPart[] {
   if (row.type === 'api-request') return [json('context', 'Request', row.params ?? row)]
   return blocksOf(asRow(row.message)).flatMap((block): readonly DetailPart[] => {
     if (block.type === 'thinking') return part('thinking', 'Thinking', asText(block.thinking), 'markdown')
-    if (block.type === 'tool_use') return part('text', `Calls ${asText(block.name) ?? 'a tool'}`, asText(block.id))
+    // The call is an event of its own, which shows what it was given and gave.
+    if (block.type === 'tool_use' || block.type === 'server_tool_use')
+      return part('text', `Calls ${asText(block.name) ?? 'a tool'}`, asText(block.name) ?? 'a tool')
     const text = asText(block.text)
     return text === null
       ? [json('raw', asText(block.type) ?? 'block', block)]

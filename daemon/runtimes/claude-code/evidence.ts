@@ -3,6 +3,7 @@ import canonicalize from 'canonicalize'
 import { type EffectivePiece, effectiveDigest, textDigest } from '../../manifest/effective-text.ts'
 import type { StretchEvidence } from '../adapter.ts'
 import { asList, asName, asNames, asRow, asText, type Row } from './fields.ts'
+import { coverMemoryNotice } from './resolve/memory.ts'
 
 /** One instruction file as the record shows it in the context. */
 export interface SeenInstruction {
@@ -154,7 +155,7 @@ export function readInstructions(attachment: Row, rendered: unknown, home: strin
       path,
       type,
       label: labelIn(shown, path) ?? labelOf(type),
-      text: asText(file.content) ?? '',
+      text: type === 'AutoMem' ? coverMemoryNotice(asText(file.content) ?? '') : (asText(file.content) ?? ''),
       rule: file.isRule === true || isRulePath(path, home),
       imported_by: asText(file.parent),
     })

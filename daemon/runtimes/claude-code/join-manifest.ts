@@ -35,7 +35,10 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     context: { ...resolved.context, session_ref: inferred.context.session_ref },
     policy: {
       ...resolved.policy,
-      permissions: { ...resolved.policy.permissions, mode: inferred.policy.permissions.mode ?? resolved.policy.permissions.mode },
+      permissions: {
+        ...resolved.policy.permissions,
+        mode: inferred.policy.permissions.mode ?? resolved.policy.permissions.mode,
+      },
     },
     unknown: [
       ...resolved.unknown.filter(({ field }) => !known.has(field)),

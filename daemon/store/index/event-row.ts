@@ -61,7 +61,10 @@ export const toEvent = (row: EventRow): RunEvent => ({
   post_state: null,
   effects: readEffects(row.effects),
   effects_state: row.effects_state,
-  tokens: row.t_in === null ? null : { input: row.t_in, output: row.t_out ?? 0, cache_read: row.t_read ?? 0, cache_write: row.t_write ?? 0 },
+  tokens:
+    row.t_in === null
+      ? null
+      : { input: row.t_in, output: row.t_out ?? 0, cache_read: row.t_read ?? 0, cache_write: row.t_write ?? 0 },
   model: row.model,
   lane: row.lane === 1 ? 'sidechain' : 'main',
   subagent: row.subagent,

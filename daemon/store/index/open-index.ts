@@ -11,7 +11,8 @@ export interface OpenedIndex {
   readonly setAside: string | null
 }
 
-const PRAGMAS = 'pragma journal_mode = wal; pragma synchronous = normal; pragma temp_store = memory; pragma busy_timeout = 5000;'
+const PRAGMAS =
+  'pragma journal_mode = wal; pragma synchronous = normal; pragma temp_store = memory; pragma busy_timeout = 5000;'
 /** Pages the writer keeps: 32 MB. Readers stay at SQLite's 2 MB, for the idle daemon's sake. */
 const WRITER_CACHE = 'pragma cache_size = -32768; pragma wal_autocheckpoint = 4000;'
 

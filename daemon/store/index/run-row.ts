@@ -84,7 +84,13 @@ export const toRun = (row: RunRow, stretches: Statement, live: (home: string, se
   parent: row.parent,
   relation: row.relation,
   forked_at: row.forked_at,
-  stretches: (stretches.all(row.key) as StretchRow[]).map(({ n, started_at, cause, manifest, first_seq }) => ({ n, started_at, cause, manifest, first_seq })),
+  stretches: (stretches.all(row.key) as StretchRow[]).map(({ n, started_at, cause, manifest, first_seq }) => ({
+    n,
+    started_at,
+    cause,
+    manifest,
+    first_seq,
+  })),
   events: row.events,
   copied_events: row.copied,
   calls: { total: row.calls, failed: row.failed_calls },
@@ -99,4 +105,5 @@ export const toRun = (row: RunRow, stretches: Statement, live: (home: string, se
   clock_steps_back: row.clock_back,
 })
 
-export const STRETCHES_OF_RUN = 'select n, started_at, cause, first_seq, manifest from stretches where run = ? order by n'
+export const STRETCHES_OF_RUN =
+  'select n, started_at, cause, first_seq, manifest from stretches where run = ? order by n'

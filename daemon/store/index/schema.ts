@@ -56,8 +56,12 @@ create table runs (
   unknown_records text not null default '{}',
   other_sessions text not null default '[]',
   meta text not null default '{}',
-  source_state text not null default 'present'
+  source_state text not null default 'present',
+  /* work that follows the reading of a session and must not be lost in a crash: 1 when it was done since */
+  linked integer not null default 0,
+  settled integer not null default 0
 );
+create index runs_undone on runs (key) where linked = 0 or settled = 0;
 create index runs_sort on runs (sort_at desc, key desc);
 create index runs_session on runs (session);
 create index runs_parent on runs (parent);
@@ -121,7 +125,11 @@ create virtual table found using fts5 (text, content = 'words', content_rowid = 
 
 /** Empties the index; the next import fills it again from the store and the homes. */
 export const resetIndex = (db: Database): void => {
-  const names = db.prepare("select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%'").all() as { name: string }[]
+  const names = db
+    .prepare(
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%'",
+    )
+    .all() as { name: string }[]
   db.exec('begin immediate')
   for (const { name } of names) db.exec(`drop table "${name}"`)
   db.exec('commit')

@@ -18,7 +18,9 @@ const END = '\ue001'
  * in double quotes is a phrase. Nothing a person types is taken as the engine's own syntax.
  */
 export const matchExpression = (typed: string): string => {
-  const parts = [...typed.matchAll(/"([^"]*)"?|\S+/g)].map(([whole, phrase]) => (phrase ?? whole).trim()).filter((part) => /[\p{L}\p{N}_]/u.test(part))
+  const parts = [...typed.matchAll(/"([^"]*)"?|\S+/g)]
+    .map(([whole, phrase]) => (phrase ?? whole).trim())
+    .filter((part) => /[\p{L}\p{N}_]/u.test(part))
   if (parts.length === 0) throw new RepriseError('wrong_usage', 'text: there is no word to search for')
   const open = !/["\s]$/.test(typed)
   return parts.map((part, n) => `"${part.replaceAll('"', '""')}"${open && n === parts.length - 1 ? '*' : ''}`).join(' ')
@@ -61,7 +63,9 @@ export const querySearch = (index: IndexReader, { text, runtime, run, limit, off
 /** Share of the words that are already in the full-text index, 0 to 1. */
 export const searchableShare = (index: IndexReader): number => {
   const row = index
-    .sql(`select (select cast(value as integer) from meta where key = 'found_until') as done, (select coalesce(max(id), 0) from words) as all_words`)
+    .sql(
+      `select (select cast(value as integer) from meta where key = 'found_until') as done, (select coalesce(max(id), 0) from words) as all_words`,
+    )
     .get() as { done: number; all_words: number }
   return row.all_words === 0 ? 1 : Math.min(1, Number(row.done) / Number(row.all_words))
 }

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { z } from 'zod'
 import { RepriseError, type TimelineFilter, type TimelineItem, type TimelinePage } from '../../../contract/index.ts'
-import { matchExpression } from './search-query.ts'
 import type { IndexReader } from './reader.ts'
 import { RUN_COLUMNS, RUN_TABLES, type RunRow } from './run-row.ts'
+import { matchExpression } from './search-query.ts'
 
 interface Condition {
   readonly sql: string
@@ -30,9 +30,17 @@ const conditionsOf = (filter: TimelineFilter, withTime: boolean): Condition => {
   if (filter.home) add('runs.home = ? or homes.path = ?', filter.home, filter.home)
   if (filter.workspace) add(`runs.workspaces like ? escape '\\'`, escaped(filter.workspace))
   if (filter.model) add(`runs.models like ? escape '\\'`, escaped(filter.model))
-  if (filter.manifest) add(`exists (select 1 from stretches where stretches.run = runs.key and stretches.manifest like ? escape '\\')`, escaped(filter.manifest))
+  if (filter.manifest)
+    add(
+      `exists (select 1 from stretches where stretches.run = runs.key and stretches.manifest like ? escape '\\')`,
+      escaped(filter.manifest),
+    )
   if (filter.tool) add('exists (select 1 from events where events.run = runs.key and events.tool = ?)', filter.tool)
-  if (filter.changed) add(`exists (select 1 from events where events.run = runs.key and events.effects like ? escape '\\')`, escaped(filter.changed))
+  if (filter.changed)
+    add(
+      `exists (select 1 from events where events.run = runs.key and events.effects like ? escape '\\')`,
+      escaped(filter.changed),
+    )
   for (const what of filter.has ?? []) {
     if (what === 'gap') add(`runs.unreadable > 0 or runs.source_state <> 'present' or runs.unknown_records <> '{}'`)
     if (what === 'failure') add(`runs.failed_calls > 0 or runs.status = 'failed'`)
@@ -45,7 +53,10 @@ const conditionsOf = (filter: TimelineFilter, withTime: boolean): Condition => {
     add(
       `runs.title like ? escape '\\' or runs.id like ? escape '\\' or runs.session like ? escape '\\'
        or runs.key in (select words.run from found join words on words.id = found.rowid where found match ?)`,
-      escaped(words), escaped(words), escaped(words), expression,
+      escaped(words),
+      escaped(words),
+      escaped(words),
+      expression,
     )
   }
   if (withTime) {
@@ -87,21 +98,34 @@ export const queryTimeline = (index: IndexReader, { filter, cursor, limit, bucke
   const next = rows.length > limit && last ? writeCursor(last) : null
 
   const children = index.sql(`select id from runs where parent = ? and relation is not 'fork' order by sort_at, key`)
-  const runs = shown.map((row): TimelineItem => ({
-    type: 'run',
-    at: row.sort_at,
-    run: index.toRun(row),
-    children: (children.all(row.id) as { id: string }[]).map(({ id }) => id),
-  }))
-  const items = [...runs, ...otherItems(index, filter, newest(after, filter), next === null ? (filter.since ?? '') : (last?.sort_at ?? ''))]
+  const runs = shown.map(
+    (row): TimelineItem => ({
+      type: 'run',
+      at: row.sort_at,
+      run: index.toRun(row),
+      children: (children.all(row.id) as { id: string }[]).map(({ id }) => id),
+    }),
+  )
+  const items = [
+    ...runs,
+    ...otherItems(index, filter, newest(after, filter), next === null ? (filter.since ?? '') : (last?.sort_at ?? '')),
+  ]
   items.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
 
   const count = (condition: Condition): number =>
-    Number((index.sql(`select count(*) as n from ${RUN_TABLES} where ${condition.sql}`).get(...condition.values) as { n: number }).n)
+    Number(
+      (
+        index.sql(`select count(*) as n from ${RUN_TABLES} where ${condition.sql}`).get(...condition.values) as {
+          n: number
+        }
+      ).n,
+    )
   const total = count(where)
   const facet = (column: string): { value: string; count: number }[] =>
     index
-      .sql(`select ${column} as value, count(*) as count from ${RUN_TABLES} where ${where.sql} and ${column} is not null group by 1 order by 2 desc, 1 limit 200`)
+      .sql(
+        `select ${column} as value, count(*) as count from ${RUN_TABLES} where ${where.sql} and ${column} is not null group by 1 order by 2 desc, 1 limit 200`,
+      )
       .all(...where.values) as { value: string; count: number }[]
   return {
     items,
@@ -117,25 +141,58 @@ export const queryTimeline = (index: IndexReader, { filter, cursor, limit, bucke
   }
 }
 
-const newest = (after: readonly [string, number] | null, filter: TimelineFilter): string => after?.[0] ?? filter.until ?? '9999'
+const newest = (after: readonly [string, number] | null, filter: TimelineFilter): string =>
+  after?.[0] ?? filter.until ?? '9999'
 
 /** What happened outside of runs, in the same stretch of time. Left out when the filter asks for something only runs have. */
 const otherItems = (index: IndexReader, filter: TimelineFilter, before: string, since: string): TimelineItem[] => {
-  const onlyRuns = filter.text || filter.runtime || filter.status || filter.tool || filter.model || filter.changed || filter.manifest || filter.relation || filter.workspace || filter.home
+  const onlyRuns =
+    filter.text ||
+    filter.runtime ||
+    filter.status ||
+    filter.tool ||
+    filter.model ||
+    filter.changed ||
+    filter.manifest ||
+    filter.relation ||
+    filter.workspace ||
+    filter.home
   if (onlyRuns) return []
   const rows = index
     .sql(
       `select source_changes.*, runs.id as run_id from source_changes join runs on runs.key = source_changes.run
        where source_changes.at < ? and source_changes.at >= ? order by source_changes.at desc limit 500`,
     )
-    .all(before, since) as { id: string; run_id: string; at: string; change: 'shrank' | 'vanished' | 'returned'; path: string; message: string }[]
-  return rows.map(({ id, run_id, at, change, path, message }) => ({ type: 'source', id, run: run_id, at, change, path, message }))
+    .all(before, since) as {
+    id: string
+    run_id: string
+    at: string
+    change: 'shrank' | 'vanished' | 'returned'
+    path: string
+    message: string
+  }[]
+  return rows.map(({ id, run_id, at, change, path, message }) => ({
+    type: 'source',
+    id,
+    run: run_id,
+    at,
+    change,
+    path,
+    message,
+  }))
 }
 
 /** Runs and events over time in at most `buckets` equal parts. */
-const queryDensity = (index: IndexReader, where: Condition, filter: TimelineFilter, buckets: number): TimelinePage['density'] => {
+const queryDensity = (
+  index: IndexReader,
+  where: Condition,
+  filter: TimelineFilter,
+  buckets: number,
+): TimelinePage['density'] => {
   const range = index
-    .sql(`select min(runs.sort_at) as first, max(runs.sort_at) as last from ${RUN_TABLES} where ${where.sql} and runs.sort_at <> ''`)
+    .sql(
+      `select min(runs.sort_at) as first, max(runs.sort_at) as last from ${RUN_TABLES} where ${where.sql} and runs.sort_at <> ''`,
+    )
     .get(...where.values) as { first: string | null; last: string | null }
   if (range.first === null || range.last === null) return null
   const since = Date.parse(filter.since ?? range.first)
@@ -154,7 +211,12 @@ const queryDensity = (index: IndexReader, where: Condition, filter: TimelineFilt
     until: new Date(until).toISOString(),
     buckets: Array.from({ length: buckets }, (_, n) => {
       const row = filled.get(n)
-      return { at: new Date(since + n * width).toISOString(), events: Number(row?.events ?? 0), runs: Number(row?.runs ?? 0), failures: Number(row?.failures ?? 0) }
+      return {
+        at: new Date(since + n * width).toISOString(),
+        events: Number(row?.events ?? 0),
+        runs: Number(row?.runs ?? 0),
+        failures: Number(row?.failures ?? 0),
+      }
     }),
   }
 }

@@ -107,12 +107,18 @@ describe('the progress line', () => {
 describe('the summary', () => {
   it('names every place looked in when no agent is there, and offers the sample', () => {
     const text = summarise(
-      status({ looked: [{ runtime: 'claude-code', places: ['/h/.claude', '/x'], found: 0, supported: true }] }),
+      status({
+        looked: [
+          { runtime: 'claude-code', places: ['/h/.claude', '/x'], found: 0, supported: true },
+          { runtime: 'codex', places: [], found: 0, supported: false },
+        ],
+      }),
       [],
       '/h',
     )
-    expect(text).toContain('No agent was found')
+    expect(text).toContain('No agent that this version reads was found')
     expect(text).toContain('looked in ~/.claude and /x')
+    expect(text).toMatch(/Codex\s+not read by this version yet/)
     expect(text).toContain('npm run demo')
   })
   it('does not call a runtime absent that is only not read yet', () => {

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { lintSource } from '@secretlint/core'
 import { creator as preset } from '@secretlint/secretlint-rule-preset-recommend'
 import fc from 'fast-check'
@@ -101,6 +101,12 @@ describe('redact', () => {
     expect(redactor.redactBytes(clean).bytes).toBe(clean)
   })
 
+  it('gives the same placeholder for a text and for its bytes', () => {
+    const text = `"password": "pässwört-鍵-9" ${planted[0]?.text}`
+    expect(Buffer.from(redactor.redactBytes(Buffer.from(text)).bytes).toString()).toBe(redactor.redact(text).text)
+    expect(redactor.redact(text).findings).toHaveLength(2)
+  })
+
   it('keeps the number of lines of a key block', () => {
     const block = planted.find(({ family }) => family === 'private-key')?.text ?? ''
     const text = `a\n${block}\nb\n`
@@ -141,6 +147,45 @@ describe('redact', () => {
     expect(covered.length).toBeGreaterThan(long.length * 0.9)
     expect(Buffer.from(covered.replaceAll(PLACEHOLDER, ''), 'base64').toString('latin1')).not.toContain(key.slice(10))
   })
+})
+
+describe('long blobs', () => {
+  it('of base64url hold no key, though every anchor turns up in them by chance', () => {
+    const hashes = Array.from({ length: 150_000 }, (_, n) => createHash('sha256').update(String(n)).digest())
+    const blob = Buffer.concat(hashes).toString('base64url')
+    expect(blob).toMatch(/sk-|hf_|gh[opsu]_/)
+    expect(
+      redactor.find(`"encrypted_content":"${blob}"`).map(({ start, end }) => blob.slice(start - 21, end - 21)),
+    ).toEqual([])
+    const key = ['sk-', 'ant-api03-', noise(40, ALNUM, 4712)].join('')
+    for (const glued of [`KEY_${key}`, `MY-LONG-SERVICE-NAME-${key}`, `"${blob.slice(0, 100)}" ${key}`])
+      expect(redactor.redact(glued).text).not.toContain(key)
+  })
+})
+
+describe('hostile texts', () => {
+  const million = 1_000_000
+  const texts: Readonly<Record<string, string>> = {
+    'one long word': 'a'.repeat(million),
+    'one long base64 run and the end of a key': `"${'A'.repeat(million)}"\\n-----END ${'PRIVATE KEY'}-----`,
+    'a key that never ends': `-----BEGIN ${'PRIVATE KEY'}-----${'A+/ \n'.repeat(million / 5)}`,
+    'many beginnings of keys': `-----BEGIN ${'PRIVATE KEY'}-----`.repeat(20_000),
+    'many ends of keys': `${'Q'.repeat(30)}\n-----END ${'PRIVATE KEY'}-----`.repeat(10_000),
+    'many open quotes': 'password: \\\\"'.repeat(60_000),
+    'many names': 'secret_token_key='.repeat(60_000),
+    'many schemes': 'a://b:'.repeat(150_000),
+    'many at signs': '://u:p@'.repeat(120_000),
+    'many anchors': 'sk-eyJghp_AKIA'.repeat(70_000),
+    backslashes: `"token": ${'\\'.repeat(million)}`,
+    'nested base64': Buffer.from(Buffer.from('word '.repeat(150_000)).toString('base64')).toString('base64'),
+    'many secrets': `ghp_${'a1B2'.repeat(9)} `.repeat(25_000),
+  }
+  for (const [name, text] of Object.entries(texts)) {
+    it(`are gone through in time: ${name}`, () => {
+      const once = redactor.redact(text).text
+      expect(redactor.redact(once).text).toBe(once)
+    })
+  }
 })
 
 describe('what is no secret', () => {

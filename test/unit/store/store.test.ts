@@ -217,7 +217,7 @@ describe('sessions', () => {
       runs.map((run, n) => opened.store.sessions.append(run, { n }, [sliceOf(FILE, `{"n":${n}}\n`)], false)),
     )
     const seen = []
-    for await (const { about } of opened.store.sessions.list()) seen.push(about['n'])
+    for await (const { about } of opened.store.sessions.list()) seen.push(about.n)
     expect(seen).toHaveLength(300)
     const packs = readdirSync(join(dir.path, 'store.git/objects/pack')).filter((name) => name.endsWith('.pack'))
     expect(packs.length).toBeLessThan(10)

@@ -1,7 +1,7 @@
 import path from 'node:path'
-import type { Digest, ManifestCapability } from '../../../../contract/index.ts'
+import type { ManifestCapability } from '../../../../contract/index.ts'
+import { type CapabilityRoot, type FoundCapability, findMarkdown, findSkills } from './capability-files.ts'
 import { bytesDigest, type Disk } from './disk.ts'
-import { readFrontMatter } from './front-matter.ts'
 import type { Plugin } from './plugins.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'
 
@@ -34,25 +34,6 @@ export interface ResolvedCapabilities {
   readonly unknown: readonly { readonly field: string; readonly why: string }[]
 }
 
-interface Root {
-  readonly scope: 'managed' | 'user' | 'project' | 'added directory' | 'plugin'
-  readonly directory: string
-  readonly off: string | null
-  readonly prefix: string
-}
-
-interface Found {
-  readonly name: string
-  readonly file: string
-  readonly root: Root
-  readonly keys: Readonly<Record<string, unknown>>
-  readonly digest: Digest | null
-  readonly raw: Uint8Array
-}
-
-/** A skill folder with more files or bytes than this is digested by its SKILL.md alone, and said so. */
-const MOST_SKILL_FILES = 300
-
 export function resolveCapabilities(request: CapabilityRequest): ResolvedCapabilities {
   const sources: Source[] = []
   const unknown: { field: string; why: string }[] = []
@@ -76,9 +57,9 @@ export function resolveCapabilities(request: CapabilityRequest): ResolvedCapabil
   )
 
   const list = (
-    found: readonly Found[],
+    found: readonly FoundCapability[],
     kind: 'skill' | 'command' | 'agent',
-    order: readonly Root['scope'][],
+    order: readonly CapabilityRoot['scope'][],
     trigger: string,
   ): ManifestCapability[] =>
     rank(found, order).map(({ one, winner }) => {
@@ -120,14 +101,37 @@ export function resolveCapabilities(request: CapabilityRequest): ResolvedCapabil
     )
     listedSkills.push(capability(one, off === null ? 'lazy' : 'disabled', off))
   }
-  return {
-    skills: listedSkills,
-    commands: list(
-      commands,
+  // A skill takes the place of a command of the same name (2.1.332).
+  const skillNames = new Map(listedSkills.filter((one) => one.status === 'active').map((one) => [one.name, one.path]))
+  const free = commands.filter((one) => !skillNames.has(one.name))
+  const commandOrder: readonly CapabilityRoot['scope'][] = ['managed', 'user', 'project', 'added directory', 'plugin']
+  const listedCommands = [
+    ...list(
+      free,
       'command',
-      ['managed', 'project', 'user', 'added directory', 'plugin'],
+      commandOrder,
       'the command is called; until then only its name and description are in the context',
     ),
+    ...commands
+      .filter((one) => skillNames.has(one.name))
+      .map((one) => {
+        const reason = one.root.off ?? `the skill ${skillNames.get(one.name)} has the same name and wins`
+        sources.push(
+          makeSource({
+            path: one.file,
+            scope: one.root.scope,
+            kind: 'command',
+            status: 'not_loaded',
+            reason,
+            raw: one.raw,
+          }),
+        )
+        return capability(one, one.root.off === null ? 'shadowed' : 'disabled', reason)
+      }),
+  ]
+  return {
+    skills: listedSkills,
+    commands: listedCommands,
     agents: [
       ...flagAgents(request),
       ...list(
@@ -144,7 +148,7 @@ export function resolveCapabilities(request: CapabilityRequest): ResolvedCapabil
   }
 }
 
-function rootsOf(request: CapabilityRequest): readonly Root[] {
+function rootsOf(request: CapabilityRequest): readonly CapabilityRoot[] {
   const { off, whySourcesOff } = request
   return [
     { scope: 'managed', directory: path.join(request.managedDir, '.claude'), off, prefix: '' },
@@ -158,7 +162,7 @@ function rootsOf(request: CapabilityRequest): readonly Root[] {
       .map((directory) => path.join(directory, '.claude'))
       .filter((directory) => directory !== request.configDir)
       .map(
-        (directory): Root => ({
+        (directory): CapabilityRoot => ({
           scope: 'project',
           directory,
           off: off ?? (request.sources.project ? null : whySourcesOff),
@@ -166,9 +170,14 @@ function rootsOf(request: CapabilityRequest): readonly Root[] {
         }),
       ),
     ...request.addedDirs.map(
-      (directory): Root => ({ scope: 'added directory', directory: path.join(directory, '.claude'), off, prefix: '' }),
+      (directory): CapabilityRoot => ({
+        scope: 'added directory',
+        directory: path.join(directory, '.claude'),
+        off,
+        prefix: '',
+      }),
     ),
-    ...request.plugins.flatMap((plugin): Root[] =>
+    ...request.plugins.flatMap((plugin): CapabilityRoot[] =>
       plugin.root === null
         ? []
         : [
@@ -183,107 +192,12 @@ function rootsOf(request: CapabilityRequest): readonly Root[] {
   ]
 }
 
-function findSkills(disk: Disk, directory: string, root: Root, unknown: { field: string; why: string }[]): Found[] {
-  const listing = disk.list(directory)
-  if (listing.state === 'unreadable')
-    unknown.push({ field: 'capabilities.skills', why: `${directory}: ${listing.why}` })
-  if (listing.state !== 'ok') return []
-  return listing.entries.flatMap((entry): Found[] => {
-    const folder = path.join(directory, entry.name)
-    const file = path.join(folder, 'SKILL.md')
-    const found = disk.read(file)
-    if (found.state === 'unreadable') unknown.push({ field: 'capabilities.skills', why: `${file}: ${found.why}` })
-    if (found.state !== 'ok') return []
-    const { keys } = readFrontMatter(found.bytes.toString('utf8'))
-    return [
-      {
-        name: root.prefix + entry.name,
-        file,
-        root,
-        keys,
-        raw: found.bytes,
-        digest: folderDigest(disk, folder, unknown),
-      },
-    ]
-  })
-}
-
-/** Over all files of the folder, so that a changed script below a skill shows. */
-function folderDigest(disk: Disk, folder: string, unknown: { field: string; why: string }[]): Digest | null {
-  const parts: string[] = []
-  let files = 0
-  const visited = new Set<string>()
-  const walk = (directory: string, prefix: string): void => {
-    const real = disk.realPath(directory)
-    if (real === null || visited.has(real)) return
-    visited.add(real)
-    const listing = disk.list(directory)
-    if (listing.state !== 'ok') return
-    for (const entry of [...listing.entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      const place = path.join(directory, entry.name)
-      if (disk.isDirectory(place)) {
-        walk(place, `${prefix}${entry.name}/`)
-        continue
-      }
-      files += 1
-      if (files > MOST_SKILL_FILES) continue
-      const found = disk.read(place)
-      parts.push(`${prefix}${entry.name}\0${found.state === 'ok' ? bytesDigest(found.bytes) : found.state}\0`)
-    }
-  }
-  walk(folder, '')
-  if (files > MOST_SKILL_FILES) {
-    unknown.push({
-      field: 'capabilities.skills',
-      why: `${folder} holds ${files} files; its digest covers ${MOST_SKILL_FILES} of them`,
-    })
-  }
-  return parts.length === 0 ? null : bytesDigest(parts.join(''))
-}
-
-function findMarkdown(disk: Disk, directory: string, root: Root, unknown: { field: string; why: string }[]): Found[] {
-  const found: Found[] = []
-  const visited = new Set<string>()
-  const walk = (folder: string, prefix: string): void => {
-    const real = disk.realPath(folder)
-    if (real === null || visited.has(real)) return
-    visited.add(real)
-    const listing = disk.list(folder)
-    if (listing.state === 'unreadable') unknown.push({ field: 'capabilities', why: `${folder}: ${listing.why}` })
-    if (listing.state !== 'ok') return
-    for (const entry of listing.entries) {
-      const place = path.join(folder, entry.name)
-      if (disk.isDirectory(place)) {
-        walk(place, `${prefix}${entry.name}:`)
-        continue
-      }
-      if (!entry.name.endsWith('.md')) continue
-      const read = disk.read(place)
-      if (read.state === 'unreadable') unknown.push({ field: 'capabilities', why: `${place}: ${read.why}` })
-      if (read.state !== 'ok') continue
-      const { keys } = readFrontMatter(read.bytes.toString('utf8'))
-      const own = directory.endsWith('agents') || directory.endsWith('output-styles') ? keys.name : undefined
-      const name = typeof own === 'string' ? own : prefix + entry.name.slice(0, -3)
-      found.push({
-        name: root.prefix + name,
-        file: place,
-        root,
-        keys,
-        raw: read.bytes,
-        digest: bytesDigest(read.bytes),
-      })
-    }
-  }
-  walk(directory, '')
-  return found
-}
-
 /** Each entry with the one of the same name that beats it. */
 function rank(
-  found: readonly Found[],
-  order: readonly Root['scope'][],
-): readonly { readonly one: Found; readonly winner: Found | null }[] {
-  const winners = new Map<string, Found>()
+  found: readonly FoundCapability[],
+  order: readonly CapabilityRoot['scope'][],
+): readonly { readonly one: FoundCapability; readonly winner: FoundCapability | null }[] {
+  const winners = new Map<string, FoundCapability>()
   for (const scope of order) {
     for (const one of found)
       if (one.root.scope === scope && one.root.off === null && !winners.has(one.name)) winners.set(one.name, one)
@@ -294,7 +208,11 @@ function rank(
   })
 }
 
-function capability(one: Found, status: ManifestCapability['status'], reason: string | null): ManifestCapability {
+function capability(
+  one: FoundCapability,
+  status: ManifestCapability['status'],
+  reason: string | null,
+): ManifestCapability {
   const { description, version } = one.keys
   return {
     name: one.name,
@@ -303,13 +221,14 @@ function capability(one: Found, status: ManifestCapability['status'], reason: st
     source: one.root.scope,
     status,
     reason,
-    description: typeof description === 'string' ? description : null,
+    description: typeof description === 'string' ? description : one.firstLine,
     used: null,
     path: one.file,
+    ...(one.keys['disable-model-invocation'] === true ? { model_invocable: false } : {}),
   }
 }
 
-function nameless(agents: readonly Found[], sources: Source[]): ManifestCapability[] {
+function nameless(agents: readonly FoundCapability[], sources: Source[]): ManifestCapability[] {
   return agents
     .filter((one) => typeof one.keys.name !== 'string')
     .map((one) => {
@@ -344,7 +263,11 @@ function flagAgents(request: CapabilityRequest): ManifestCapability[] {
   }))
 }
 
-function chooseStyle(styles: readonly Found[], chosen: string | null, sources: Source[]): ManifestCapability[] {
+function chooseStyle(
+  styles: readonly FoundCapability[],
+  chosen: string | null,
+  sources: Source[],
+): ManifestCapability[] {
   return rank(styles, ['managed', 'project', 'user', 'added directory', 'plugin']).map(({ one, winner }) => {
     const active = one.root.off === null && winner === null && one.name === chosen
     const reason = active

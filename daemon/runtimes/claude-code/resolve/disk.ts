@@ -33,6 +33,8 @@ export const LARGEST_TEXT = 4 * 1024 * 1024
 export interface Disk {
   read(shown: string, largest?: number): FileRead
   list(shown: string): DirectoryRead
+  /** Names and kinds in no particular order, for searches over many folders: much faster than `list`. */
+  names(shown: string): readonly fs.Dirent[] | { readonly why: string } | null
   /** The path with all links resolved, as the runtime would show it; null when there is nothing. */
   realPath(shown: string): string | null
   isLink(shown: string): boolean
@@ -75,6 +77,14 @@ export function openDisk(systemRoot: string, managedDir: string): Disk {
       const result = listRaw(onDisk(shown))
       lists.set(shown, result)
       return result
+    },
+    names(shown) {
+      try {
+        return fs.readdirSync(onDisk(shown), { withFileTypes: true })
+      } catch (error) {
+        const code = codeOf(error)
+        return code === 'ENOENT' || code === 'ENOTDIR' ? null : { why: explain(code) }
+      }
     },
     realPath(shown) {
       const known = reals.get(shown)

@@ -88,7 +88,10 @@ export const claudeCodeResolverFacts: readonly Fact[] = [
     'mcp',
     'local > project (nearest) > user by name; a managed file is exclusive; project servers start without approval in print mode.',
   ),
-  seen('skills', 'User skills beat project skills of the same name; project agents beat user agents.'),
+  seen(
+    'skills',
+    'User skills and commands beat project ones of the same name; project agents beat user agents; a skill beats a command. Without a description the first line stands for it.',
+  ),
   seen('plugins', 'A plugin of a directory marketplace loads live from that directory.'),
   seen('hooks', 'All sources run together, equal ones once; managed hooks stand apart.'),
   seen(
@@ -99,7 +102,6 @@ export const claudeCodeResolverFacts: readonly Fact[] = [
   documented('policy', 'allowManagedPermissionRulesOnly and deniedMcpServers in managed settings.'),
   documented('managed', 'Managed directories on macOS and Windows.'),
   unsure('settings', 'Which further keys make the runtime refuse a whole file when their type is wrong.'),
-  unsure('commands', 'Which of two commands of the same name wins.'),
   unsure('memory', 'Project keys longer than 200 characters end in a hash that is not computed here.'),
   unsure('settings', 'autoMemoryDirectory: where memory lies when it is set.'),
 ]

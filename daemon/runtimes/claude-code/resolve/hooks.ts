@@ -39,7 +39,7 @@ export function resolveHooks(request: HookRequest): ResolvedHooks {
     for (const { event, matcher, hook } of eachHook(events)) {
       const digest = bytesDigest(canonicalize({ event, matcher, hook }) ?? '')
       const twin = isManaged ? undefined : seen.get(digest)
-      if (off === null && twin === undefined) seen.set(digest, origin)
+      if (off === null && twin === undefined && !isManaged) seen.set(digest, origin)
       hooks.push({
         name: matcher === '' ? event : `${event} ${matcher}`,
         version: null,

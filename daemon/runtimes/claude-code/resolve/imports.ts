@@ -98,6 +98,9 @@ export function findNearMisses(body: string, tokens: readonly Token[]): readonly
         )
       } else if (token.type === 'def') miss(token.raw, 'written as a link target, which is no import')
       else {
+        if (token.type === 'image' && 'text' in token) {
+          miss(` ${String(token.text)}`, 'written in the description of an image, where the runtime imports nothing')
+        }
         if ((token.type === 'link' || token.type === 'image') && 'href' in token) {
           miss(` ${String(token.href)}`, 'written as a link target, which is no import')
         }
@@ -106,14 +109,14 @@ export function findNearMisses(body: string, tokens: readonly Token[]): readonly
     }
   }
   walk(tokens)
-  miss(body, 'the @ stands inside a word, so the runtime does not take it for an import', INSIDE_WORD)
+  miss(body, 'the @ directly follows another character, so the runtime does not take it for an import', INSIDE_WORD)
   miss(body, 'punctuation directly after the path is read as part of it, and no such file exists', FREE_AT)
   return [...misses].map(([written, reason]) => ({ written, reason }))
 }
 
 const ANY_AT = /@((?:[^\s\\`]|\\ )+)/g
-const INSIDE_WORD = /[^\s@(["'{<*_~`]@((?:[^\s\\`]|\\ )+)/g
-const FREE_AT = /(?:^|[\s(["'{<*_~])@((?:[^\s\\`]|\\ )+)/g
+const INSIDE_WORD = /[^\s`]@((?:[^\s\\`]|\\ )+)/g
+const FREE_AT = /(?:^|\s)@((?:[^\s\\`]|\\ )+)/g
 
 function childrenOf(token: Token): readonly (readonly Token[])[] {
   const lists: (readonly Token[])[] = []

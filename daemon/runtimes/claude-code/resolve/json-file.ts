@@ -22,14 +22,21 @@ export interface JsonReading {
 /**
  * Reads a JSON object. The runtime takes strict JSON with or without a byte order mark, and an empty settings file for `{}` (2.1.332);
  * comments and trailing commas make it refuse the file. A torn or empty read is tried again, so that the moment of somebody else's
- * rewrite never counts as a change.
+ * rewrite never counts as a change. `whenEmpty`: what an empty file means once it stays so.
  */
-export function readJsonObject(reading: JsonReading, file: string): JsonRead {
+export function readJsonObject(
+  reading: JsonReading,
+  file: string,
+  whenEmpty: 'invalid' | 'object' = 'invalid',
+): JsonRead {
   let read = attempt(reading.disk, file)
   for (let n = 1; n < TRIES && mayBeTorn(read); n += 1) {
     reading.pause(n)
     // A fresh look: the shared one remembers what it saw.
     read = attempt(openDisk(reading.systemRoot, reading.managedDir), file)
+  }
+  if (read.state === 'ok' && read.raw.length === 0 && whenEmpty === 'invalid') {
+    return { state: 'invalid', raw: read.raw, why: 'not valid JSON: the file is empty' }
   }
   return read
 }

@@ -1,10 +1,12 @@
 import path from 'node:path'
+import type { Disk } from './disk.ts'
 import type { InstructionReader } from './instruction-files.ts'
 import { agentsFiles, boundToPaths, type InstructionPlaces, type InstructionSwitches } from './instruction-places.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'
 
-/** A walk below the start directory looks at this many names and then says what it left out. */
+/** A walk below the start directory looks at this many names and then says what it left out; at `node_modules` at far fewer. */
 export const MOST_NAMES = 20_000
+const MOST_NAMES_IN_MODULES = 1_000
 
 export interface NestedConfiguration {
   readonly lazy: readonly Source[]
@@ -33,50 +35,9 @@ export function findNestedConfiguration(
     })
     return { lazy: [], leftOut: [], skillDirs: [], unknown }
   }
-  const found: string[] = []
-  const skillDirs: string[] = []
-  const late: string[] = []
-  let queue = [cwd]
-  let names = 0
-  let unread = 0
-  let firstUnread = ''
-  while (queue.length > 0) {
-    const next: string[] = []
-    for (const directory of queue) {
-      if (names > MOST_NAMES) {
-        unread += 1
-        firstUnread ||= directory
-        continue
-      }
-      const listing = disk.list(directory)
-      if (listing.state === 'unreadable')
-        unknown.push({ field: 'instructions.sources', why: `${directory}: ${listing.why}` })
-      if (listing.state !== 'ok') continue
-      names += listing.entries.length
-      let holds = false
-      for (const entry of listing.entries) {
-        const isFolder = entry.kind === 'directory' || (entry.kind === 'link' && entry.name === '.claude')
-        if (entry.name === 'CLAUDE.md' || entry.name === 'CLAUDE.local.md' || entry.name === 'AGENTS.md') holds = true
-        else if (entry.name === '.claude' && isFolder) {
-          holds = true
-          if (directory !== cwd && disk.isDirectory(path.join(directory, '.claude', 'skills'))) {
-            skillDirs.push(path.join(directory, '.claude', 'skills'))
-          }
-        } else if (entry.kind === 'directory' && entry.name !== '.git' && entry.nameBytes === null) {
-          if (entry.name === 'node_modules') late.push(path.join(directory, entry.name))
-          else next.push(path.join(directory, entry.name))
-        }
-      }
-      if (holds && directory !== cwd) found.push(directory)
-    }
-    queue = next.length > 0 ? next : late.splice(0)
-  }
-  if (unread > 0) {
-    unknown.push({
-      field: 'instructions.sources',
-      why: `instruction files below ${unread} folders were not searched (first: ${firstUnread}); the search stops after ${MOST_NAMES} names`,
-    })
-  }
+  const search = searchBelow(disk, cwd)
+  unknown.push(...search.unknown)
+  const { found, skillDirs } = search
 
   const lazy: Source[] = []
   const leftOut: Source[] = []
@@ -138,6 +99,76 @@ export function findNestedConfiguration(
   }
   return { lazy, leftOut, skillDirs, unknown }
 }
+
+interface Search {
+  /** Folders that hold something of the runtime's. */
+  readonly found: string[]
+  readonly skillDirs: string[]
+  readonly unknown: readonly { readonly field: string; readonly why: string }[]
+}
+
+function searchBelow(disk: Disk, cwd: string): Search {
+  const found: string[] = []
+  const skillDirs: string[] = []
+  const unknown: { field: string; why: string }[] = []
+  const modules: string[] = []
+  const note = (why: string): void => {
+    unknown.push({ field: 'instructions.sources', why })
+  }
+
+  const walk = (starts: readonly string[], most: number, what: string): void => {
+    let queue = [...starts]
+    let names = 0
+    let unread = 0
+    let firstUnread = ''
+    while (queue.length > 0) {
+      const next: string[] = []
+      // By name, so that the bound cuts at the same place on every file system.
+      for (const directory of queue.sort()) {
+        if (names > most) {
+          unread += 1
+          firstUnread ||= directory
+          continue
+        }
+        const listing = disk.names(directory)
+        if (listing === null) continue
+        if ('why' in listing) {
+          note(`${directory}: ${listing.why}`)
+          continue
+        }
+        // One huge folder must not hide its neighbours.
+        names += Math.min(listing.length, most / 10)
+        let holds = false
+        for (const entry of listing) {
+          const { name } = entry
+          if (name === 'CLAUDE.md' || name === 'CLAUDE.local.md' || name === 'AGENTS.md') holds = true
+          else if (name === '.claude' && (entry.isDirectory() || entry.isSymbolicLink())) {
+            holds = true
+            const skills = path.join(directory, name, 'skills')
+            if (directory !== cwd && disk.isDirectory(skills)) skillDirs.push(skills)
+          } else if (!entry.isDirectory() || name === '.git') continue
+          else if (name.includes('\uFFFD'))
+            note(`${directory}: a folder whose name is not valid UTF-8 was not searched`)
+          else if (name === 'node_modules' && what === 'folders') modules.push(below(directory, name))
+          else next.push(below(directory, name))
+        }
+        if (holds && directory !== cwd) found.push(directory)
+      }
+      queue = next
+    }
+    if (unread > 0) {
+      note(
+        `instruction files below ${unread} ${what} were not searched (first: ${firstUnread}); the search stops after ${most} names`,
+      )
+    }
+  }
+  walk([cwd], MOST_NAMES, 'folders')
+  walk(modules, MOST_NAMES_IN_MODULES, 'folders in node_modules')
+  return { found, skillDirs, unknown }
+}
+
+const below = (directory: string, name: string): string =>
+  (directory.endsWith(path.sep) ? directory : directory + path.sep) + name
 
 const byDepth = (a: string, b: string): number =>
   a.split(path.sep).length - b.split(path.sep).length || (a < b ? -1 : a > b ? 1 : 0)

@@ -41,7 +41,7 @@ export function readSettings(request: SettingsRequest): ResolvedSettings {
   const problems: { path: string | null; message: string }[] = []
 
   const take = (file: string, name: LayerName, scope: string, on: boolean, whyOff: string): void => {
-    const read = readJsonObject(reading, file)
+    const read = readJsonObject(reading, file, 'object')
     const source = settingsSource(file, scope, read, on, whyOff)
     if (source === null) return
     if (read.state === 'unreadable' || read.state === 'invalid') problems.push({ path: file, message: read.why })
@@ -204,8 +204,7 @@ export function ruleFor(key: string, values: readonly unknown[]): ManifestSettin
 export type Hide = (value: string) => string
 
 /** Names under which a value is a secret by nature. */
-const SECRET_NAME =
-  /(^|[._-])(api[_-]?key|auth[_-]?token|token|secret|password|passwd|credentials?|authorization|private[_-]?key)$/i
+const SECRET_NAME = /(api[_-]?key|token|secret|password|passwd|credentials?|authorization|private[_-]?key)$/i
 
 const holdsSecret = (key: string): boolean =>
   key.startsWith('env.') || /(^|\.)headers\./.test(key) || SECRET_NAME.test(key)

@@ -1,0 +1,100 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { Digest, RunId } from '../../contract/index.ts'
+import type { RuntimeAdapter, SessionUnit } from '../runtimes/adapter.ts'
+import { type Database, inTransaction, statements } from '../store/index/database.ts'
+import type { Store } from '../store/store.ts'
+import type { AboutRun } from './archive-run.ts'
+import { noteChange, type UnitImporter } from './import-unit.ts'
+import { digestPrefix } from './prefix.ts'
+import type { RunAbouts } from './run-abouts.ts'
+import { homeIdOf, runIdOf } from './run-ids.ts'
+
+/** What happens to session files besides growing: they vanish, come back, are rewritten, or are known to the archive only. */
+export interface SessionChanges {
+  /** A file the index does not know may be one the archive does: its older generations come first, from there. */
+  adopt(unit: SessionUnit, adapter: RuntimeAdapter): Promise<void>
+  markVanished(run: number, file: string): RunId | null
+}
+
+interface ChangeParts {
+  readonly db: Database
+  readonly store: Store
+  readonly units: UnitImporter
+  readonly abouts: RunAbouts
+  readonly now: () => Date
+}
+
+export const createSessionChanges = ({ db, store, units, abouts, now }: ChangeParts): SessionChanges => {
+  const sql = statements(db)
+
+  const record = (
+    run: number,
+    id: RunId,
+    about: AboutRun | undefined,
+    change: 'shrank' | 'vanished',
+    file: string,
+    message: string,
+  ) => {
+    const at = now().toISOString()
+    about?.changes.push({ at, change, message })
+    noteChange(sql, run, id, at, change, file, message)
+  }
+
+  return {
+    async adopt(unit, adapter) {
+      if (sql('select 1 from files where path = ?').get(Buffer.from(unit.file)) !== undefined) return
+      const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
+      const rel = path.relative(unit.home, unit.file)
+      const kept = (await store.sessions.state(id)).find(({ file }) => file === rel)
+      if (!kept) return
+      const about = await abouts.of(id, unit, adapter.runtime)
+      const same = hasPrefix(unit.file, kept.bytes, kept.prefixDigest)
+      const vanished = same === null
+      const generation = kept.generation + (same === false ? 1 : 0)
+      await units.adopt(unit, adapter, { generation, archived: same === true ? kept : null, vanished })
+      const { key } = sql('select key from runs where id = ?').get(id) as { key: number }
+      for (const { at, change, message } of about.changes) noteChange(sql, key, id, at, change, unit.file, message)
+      if (same === false)
+        record(key, id, about, 'shrank', unit.file, 'the agent rewrote the session file while Reprise was away')
+      if (!vanished && about.changes.some(({ change }) => change === 'shrank'))
+        sql("update runs set source_state = 'shrank' where key = ?").run(key)
+    },
+
+    markVanished(run, file) {
+      const known = sql('select state from files where path = ?').get(Buffer.from(file)) as
+        | { state: string }
+        | undefined
+      if (!known || known.state === 'vanished') return null
+      const { id } = sql('select id from runs where key = ?').get(run) as { id: RunId }
+      inTransaction(db, () => {
+        sql("update files set state = 'vanished' where path = ?").run(Buffer.from(file))
+        sql("update runs set source_state = 'vanished' where key = ?").run(run)
+        record(
+          run,
+          id,
+          abouts.known(id),
+          'vanished',
+          file,
+          'the session file is gone; what was read of it is kept here',
+        )
+      })
+      return id
+    },
+  }
+}
+
+/** Whether the file still begins with what was kept of it; null when it is gone or cannot be read. */
+const hasPrefix = (file: string, bytes: number, digest: Digest): boolean | null => {
+  let fd: number
+  try {
+    fd = fs.openSync(file, 'r')
+  } catch {
+    return null
+  }
+  try {
+    return digestPrefix(fd, bytes) === digest
+  } finally {
+    fs.closeSync(fd)
+  }
+}

@@ -1,0 +1,141 @@
+import type { RunId, RuntimeName } from '../../contract/index.ts'
+import type { Log } from '../log.ts'
+import type { SessionUnit } from '../runtimes/adapter.ts'
+import { type Database, statements } from '../store/index/database.ts'
+import type { Store } from '../store/store.ts'
+import { archiveStep } from './archive-run.ts'
+import type { GapNotes } from './gap-notes.ts'
+import type { RunAbouts } from './run-abouts.ts'
+
+/** Sessions whose lines go into the store together: they share its commits. */
+const TOGETHER = 48
+/** A session with more than this waiting goes alone, for the memory's sake. */
+const ALONE_BYTES = 1024 * 1024
+
+export interface SessionKeeper {
+  /** The run has lines, or something in its `run.json`, that the store does not have yet. */
+  add(run: number): void
+  /** Takes up what an earlier life of the daemon read and did not keep. */
+  takeUp(): void
+  readonly waiting: number
+  step(): Promise<void>
+}
+
+interface KeeperParts {
+  readonly db: Database
+  readonly store: Store
+  readonly log: Log
+  readonly gaps: GapNotes
+  readonly abouts: RunAbouts
+  /** False at the collection level that keeps digests only. */
+  readonly keepTexts: () => boolean
+}
+
+interface FileRow {
+  readonly key: number
+  readonly run_id: RunId
+  readonly rel: string
+  readonly path: Uint8Array
+  readonly offset: number
+  readonly generation: number
+  readonly runtime: RuntimeName
+  readonly home_path: string
+  readonly session: string
+  readonly parent_session: string | null
+  readonly relation: string | null
+  readonly meta: string
+}
+
+/** Brings the lines of sessions into the archive, secrets covered, behind the reading of them. */
+export const createSessionKeeper = ({ db, store, log, gaps, abouts, keepTexts }: KeeperParts): SessionKeeper => {
+  const sql = statements(db)
+  const behind = new Set<number>()
+
+  const waitingBytes = (run: number): number => {
+    const row = sql('select coalesce(sum(offset - archived), 0) as n from files where run = ?').get(run) as {
+      n: number
+    }
+    return Number(row.n)
+  }
+
+  const keepOne = async (run: number): Promise<void> => {
+    const file = sql(
+      `select files.*, runs.id as run_id, runs.session, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
+       from files join runs on runs.key = files.run join homes on homes.id = runs.home where files.run = ?`,
+    ).get(run) as FileRow | undefined
+    if (!file || !keepTexts()) {
+      behind.delete(run)
+      return
+    }
+    try {
+      if (await keepNext(file)) behind.delete(run)
+      gaps.drop('not_archived', file.run_id)
+    } catch (error) {
+      behind.delete(run)
+      const { message } = error as Error
+      log('error', 'session not kept', { run: file.run_id, message: message.slice(0, 300) })
+      gaps.save({
+        kind: 'not_archived',
+        run: file.run_id,
+        where: file.run_id,
+        message: `a part of ${Buffer.from(file.path)} is not kept yet: ${message}`,
+        hint: 'it is tried again when the file changes and at the next start',
+      })
+    }
+  }
+
+  /** True when nothing of the file is left to keep. The store says how far it got: after a crash it may be further than the index knows. */
+  const keepNext = async (file: FileRow): Promise<boolean> => {
+    const path = Buffer.from(file.path).toString()
+    const about = await abouts.of(file.run_id, unitOf(file, path), file.runtime)
+    const kept = (await store.sessions.state(file.run_id)).find(({ file: rel }) => rel === file.rel)
+    const current = kept?.generation === file.generation ? kept : null
+    const from = { byte: current?.bytes ?? 0, line: current?.lines ?? 0 }
+    const save = sql('update files set archived = ?, archived_lines = ? where key = ?')
+    if (current && from.byte >= file.offset) {
+      await store.sessions.append(file.run_id, about, [], false)
+      save.run(from.byte, from.line, file.key)
+      return true
+    }
+    const newGeneration = kept !== undefined && kept.generation < file.generation
+    const to = await archiveStep(store, {
+      run: file.run_id,
+      file: path,
+      rel: file.rel,
+      about,
+      from,
+      until: file.offset,
+      newGeneration,
+    })
+    save.run(to.byte, to.line, file.key)
+    return to.byte >= file.offset || to.byte === from.byte
+  }
+
+  return {
+    add(run) {
+      behind.add(run)
+    },
+    takeUp() {
+      for (const { run } of sql('select run from files where archived < offset').all() as { run: number }[])
+        behind.add(run)
+    },
+    get waiting() {
+      return behind.size
+    },
+    async step() {
+      const next = [...behind].slice(0, TOGETHER)
+      const small = next.filter((run) => waitingBytes(run) <= ALONE_BYTES)
+      await Promise.all((small.length > 0 ? small : next.slice(0, 1)).map(keepOne))
+    },
+  }
+}
+
+const unitOf = (file: FileRow, path: string): SessionUnit => ({
+  home: file.home_path,
+  session: file.session,
+  parentSession: file.parent_session,
+  relation: file.relation === 'subagent' ? 'subagent' : null,
+  file: path,
+  sideFiles: [],
+  meta: JSON.parse(file.meta) as Record<string, unknown>,
+})
