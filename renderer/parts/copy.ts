@@ -1,5 +1,4 @@
 import { desktop } from '../desktop.ts'
-import { say } from '../shell/announcer.tsx'
 import { toast } from '../shell/toasts.tsx'
 import { words } from '../words/en.ts'
 
@@ -8,6 +7,5 @@ export async function copyText(text: string, what: string): Promise<void> {
   const bridge = desktop()
   if (bridge !== null) await bridge.copyText(text)
   else await navigator.clipboard.writeText(text)
-  say(words.copiedWhat(what))
   toast(words.copiedWhat(what))
 }

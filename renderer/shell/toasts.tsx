@@ -1,29 +1,31 @@
-import { lazy, Suspense } from 'react'
+import { Toast } from 'radix-ui'
 import { create } from 'zustand'
 
-const Toaster = lazy(() => import('sonner').then((sonner) => ({ default: sonner.Toaster })))
-const useWanted = create<{ readonly wanted: boolean }>(() => ({ wanted: false }))
-
-/** The result of an act, for a moment; never the only place of an error. Loaded with the first one. */
-export function toast(message: string) {
-  useWanted.setState({ wanted: true })
-  void import('sonner').then((sonner) => sonner.toast(message))
+interface Shown {
+  readonly id: number
+  readonly message: string
 }
+const useToasts = create<{ readonly shown: Shown | null }>(() => ({ shown: null }))
+
+/** The result of an act, for a moment; never the only place of an error. A new one takes the place of the last. */
+export const toast = (message: string) =>
+  useToasts.setState(({ shown }) => ({ shown: { id: (shown?.id ?? 0) + 1, message } }))
 
 export function Toasts() {
-  const wanted = useWanted((now) => now.wanted)
-  if (!wanted) return null
+  const shown = useToasts((now) => now.shown)
   return (
-    <Suspense fallback={null}>
-      <Toaster
-        position="bottom-right"
-        offset={36}
-        duration={2500}
-        toastOptions={{
-          unstyled: true,
-          className: 'layer w-72 rounded-control bg-raised px-3 py-2 text-dense text-text shadow-layer',
-        }}
-      />
-    </Suspense>
+    <Toast.Provider duration={2500} swipeDirection="right">
+      {shown !== null && (
+        <Toast.Root
+          key={shown.id}
+          type="background"
+          onOpenChange={(open) => !open && useToasts.setState({ shown: null })}
+          className="layer rounded-control bg-raised px-3 py-2 text-dense text-text shadow-layer"
+        >
+          <Toast.Title className="break-words">{shown.message}</Toast.Title>
+        </Toast.Root>
+      )}
+      <Toast.Viewport className="fixed right-3 bottom-9 z-50 w-72 max-w-[calc(100vw-1.5rem)] outline-none" />
+    </Toast.Provider>
   )
 }

@@ -151,7 +151,7 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
           )}
           <div className="flex h-6 items-center gap-2 text-meta text-text-3">
             {since === null && until === null ? (
-              <span className="max-sm:hidden">{words.heat.help}</span>
+              !asTable && <span className="max-sm:hidden">{words.heat.help}</span>
             ) : (
               <>
                 <LinkButton onClick={allTime}>{words.heat.all}</LinkButton>

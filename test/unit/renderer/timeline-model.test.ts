@@ -119,6 +119,13 @@ describe('lanes', () => {
       begins: false,
     })
   })
+  it('leaves a fork to words when every column is taken, and breaks no line', () => {
+    const forks = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => ({ run: name, forkOf: 'p' }))
+    const { lanes, columns } = layLanes([...forks, { run: 'p', forkOf: null }])
+    expect(columns).toBe(5)
+    expect(lanes.map((lane) => lane.begins)).toEqual([true, true, true, true, false, false, false])
+    expect(lanes.at(-1)?.joins).toEqual([1, 2, 3, 4])
+  })
   it('keeps two forks of one parent apart', () => {
     const { lanes } = layLanes([
       { run: 'a', forkOf: 'p' },
