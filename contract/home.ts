@@ -90,7 +90,10 @@ export const statusSchema = z.object({
     data_dir: z.string(),
     socket: z.string(),
     url: z.string().nullable(),
+    /** `starting` until the homes were looked at once; reading them goes on afterwards, with `progress`. */
     state: z.enum(['starting', 'ready', 'draining']),
+    /** This data directory holds the sample, not the user's own history. */
+    sample: z.boolean(),
   }),
   homes: z.array(homeSchema),
   looked: z.array(lookedSchema),

@@ -141,6 +141,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   }
 
   let closing = false
+  let looked = false
   let restarts = 0
   const startWorker = (): IndexWorker =>
     startIndexWorker(
@@ -155,6 +156,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
       {
         news(news) {
           if (news.type === 'progress') {
+            if (news.progress.phase !== 'discovering') looked = true
             progress.set('all', news.progress)
             hub.send({ type: 'progress', progress: news.progress })
           } else if (news.type === 'run') {
@@ -236,7 +238,8 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     settings,
     homes,
     state: () => ({
-      phase: closing ? 'draining' : 'ready',
+      phase: closing ? 'draining' : looked ? 'ready' : 'starting',
+      sample: env.REPRISE_DEMO === '1',
       url: loopback?.url ?? null,
       progress: [...progress.values()].filter(({ phase }) => phase !== 'idle'),
       lagMs: oldestHint === null ? 0 : now().getTime() - oldestHint,

@@ -33,6 +33,7 @@ export interface Parts {
 
 export interface DaemonState {
   readonly phase: 'starting' | 'ready' | 'draining'
+  readonly sample: boolean
   readonly url: string | null
   readonly progress: readonly Progress[]
   readonly lagMs: number

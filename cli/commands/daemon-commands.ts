@@ -4,8 +4,8 @@ import os from 'node:os'
 import path from 'node:path'
 import type { Command } from 'commander'
 import { RepriseError, type Status } from '../../contract/index.ts'
-import { connect, dataDirectory, findDaemon, startDaemon } from '../connection.ts'
-import { formatBytes, plain, printJson, printTable } from '../output.ts'
+import { connect, findDaemon } from '../connection.ts'
+import { formatBytes, plain, printJson, printTable, type Terminal } from '../output.ts'
 import type { Session } from '../session.ts'
 
 export const addDaemonCommands = (program: Command, session: Session): void => {
@@ -18,19 +18,9 @@ export const addDaemonCommands = (program: Command, session: Session): void => {
         const { env, programs } = session
         if (env.REPRISE_NO_DAEMON === '1')
           throw new RepriseError('wrong_usage', 'start: REPRISE_NO_DAEMON=1 asks for no daemon')
-        const info = (await findDaemon(env)) ?? (await startDaemon({ env, programs, start: true }))
-        const connection = await connect({ env, programs, start: false })
-        const opened = options.window ? await connection.call('browser.open', {}) : null
-        const window = opened === null ? 'none' : openWindow(env, path.join(programs, '..', '..'), opened.page)
-        if (terminal.json)
-          printJson(terminal, { url: opened?.url ?? null, page: opened?.page ?? null, pid: info.pid, window })
-        else {
-          terminal.out(`the daemon runs (pid ${info.pid}, data in ${plain(dataDirectory(env))})`)
-          if (opened)
-            terminal.out(
-              window === 'none' ? `open this in a browser: file://${plain(opened.page)}` : `opened in ${window}`,
-            )
-        }
+        const launcher = path.join(programs, 'launch.cjs')
+        const args = [launcher, ...(options.window ? [] : ['--no-window']), ...(terminal.json ? ['--json'] : [])]
+        return terminal.json ? startForScript(args, env, terminal) : startForPerson(args, env)
       }),
     )
 
@@ -88,6 +78,7 @@ export const addDaemonCommands = (program: Command, session: Session): void => {
           ...session.env,
           HOME: sample.home,
           REPRISE_HOME: sample.data,
+          REPRISE_DEMO: '1',
           CLAUDE_CONFIG_DIR: undefined,
           REPRISE_NO_DAEMON: undefined,
         }
@@ -136,23 +127,39 @@ const writeSample = (session: Session, dir: string): Promise<{ home: string; dat
     })
   })
 
-/** A browser's own window where a display and a browser are at hand. The desktop window is `npm start`'s. */
-const openWindow = (env: NodeJS.ProcessEnv, _root: string, page: string): string => {
-  if (process.platform === 'linux' && !env.DISPLAY && !env.WAYLAND_DISPLAY) return 'none'
-  const names = ['chromium', 'google-chrome', 'chromium-browser', 'brave-browser', 'microsoft-edge']
-  const browser = names
-    .flatMap((name) => (env.PATH ?? '').split(path.delimiter).map((dir) => path.join(dir, name)))
-    .find((file) => fs.existsSync(file))
-  if (!browser) return 'none'
-  const args = [
-    ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-    '--no-first-run',
-    `--user-data-dir=${path.join(path.dirname(page), 'browser')}`,
-    `--app=file://${page}`,
-  ]
-  spawn(browser, args, { detached: true, stdio: 'ignore', env }).unref()
-  return path.basename(browser)
-}
+/** The launcher shows what was found and stays while its window is open. */
+const startForPerson = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const launcher = spawn(process.execPath, args, { stdio: 'inherit', env })
+    launcher.once('error', reject)
+    launcher.once('exit', (code) => resolve(code ?? 1))
+  })
+
+/** A script gets its one document as soon as it is known; the window, if there is one, stays open by itself. */
+const startForScript = (args: readonly string[], env: NodeJS.ProcessEnv, terminal: Terminal): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const launcher = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'], env, detached: true })
+    let text = ''
+    launcher.once('error', reject)
+    launcher.once('exit', (code) =>
+      reject(
+        new RepriseError(
+          'daemon_unreachable',
+          `the daemon did not start (exit code ${code})`,
+          'start it without --json to see why',
+        ),
+      ),
+    )
+    launcher.stdout.on('data', (chunk: Buffer) => {
+      text += chunk.toString()
+      if (!text.endsWith('\n')) return
+      launcher.removeAllListeners('exit')
+      launcher.stdout.destroy()
+      launcher.unref()
+      printJson(terminal, JSON.parse(text))
+      resolve(0)
+    })
+  })
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -163,7 +170,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-const printStatus = (status: Status, terminal: Parameters<typeof printTable>[0]): void => {
+const printStatus = (status: Status, terminal: Terminal): void => {
   const { daemon, homes, store, watches, gap_count } = status
   terminal.out(`daemon ${daemon.version} (pid ${daemon.pid}), ${daemon.state} since ${daemon.started_at}`)
   terminal.out(

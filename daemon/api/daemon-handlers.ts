@@ -39,7 +39,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
     'status.get': () => {
       const index = parts.index()
       parts.homes.refresh()
-      const { phase, url, progress, lagMs } = parts.state()
+      const { phase, sample, url, progress, lagMs } = parts.state()
       const counts = index.sql('select count(*) as runs, coalesce(sum(events), 0) as events from runs').get() as {
         runs: number
         events: number
@@ -56,6 +56,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
           socket: parts.paths.socket,
           url,
           state: phase,
+          sample,
         },
         homes,
         looked: describeLooked(parts),

@@ -68,7 +68,8 @@ export function clearLeftovers(gitDir: string): Leftovers {
   const packs = join(gitDir, 'objects', 'pack')
   for (const name of listOf(packs)) {
     // fast-import marks its packs until it ends; a mark of a dead one would keep them out of maintenance for ever.
-    if (!name.endsWith('.keep') || !readFileSync(join(packs, name), 'latin1').startsWith('fast-import')) continue
+    // One that was killed between making the mark and writing into it leaves an empty one, and the same pack could never be made again.
+    if (!name.endsWith('.keep') || !/^(fast-import|$)/.test(readFileSync(join(packs, name), 'latin1'))) continue
     rmSync(join(packs, name))
     keeps += 1
   }

@@ -32,6 +32,7 @@ const status = (part: Partial<Status> = {}): Status => ({
     socket: '/h/s',
     url: null,
     state: 'ready',
+    sample: false,
   },
   homes: [],
   looked: [],
