@@ -55,6 +55,7 @@ export function WindowBands() {
         {words.link.newer}
       </Band>
     )
+  if (data?.sample === true) return <Band tone="accent">{words.link.sample}</Band>
   if (data?.state === 'draining') return <Band>{words.link.draining}</Band>
   return null
 }

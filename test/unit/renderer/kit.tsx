@@ -157,6 +157,7 @@ export const status = (change: Partial<Status> = {}): Status => ({
     socket: '/run/reprise.sock',
     url: null,
     state: 'ready',
+    sample: false,
   },
   homes: [home()],
   looked: [{ runtime: 'claude-code', places: ['~/.claude'], found: 1, supported: true }],

@@ -219,6 +219,22 @@ describe('the frame', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Retry now' }))
     await waitFor(() => expect(screen.queryByText(/not reachable/)).toBeNull())
   })
+  it('never calls the machine empty while the homes are still being looked for', async () => {
+    const starting = status({ homes: [], store: { bytes: 0, runs: 0, events: 0, manifests: 0 } })
+    openApp('/', {
+      'status.get': () => ({ ...starting, daemon: { ...starting.daemon, state: 'starting' } }),
+      'timeline.page': () => page([]),
+    })
+    await screen.findByText('no home watched')
+    await screen.findByText(/History is being read/)
+    expect(screen.queryByText('No agent was found on this machine')).toBeNull()
+    expect(screen.queryByText('No runs yet')).toBeNull()
+  })
+  it('says on every screen that it shows sample data', async () => {
+    const sample = status()
+    openApp('/homes', { 'status.get': () => ({ ...sample, daemon: { ...sample.daemon, sample: true } }) })
+    expect(await screen.findByText(/Sample data: none of this happened/)).toBeTruthy()
+  })
   it('asks for the key when the daemon refuses the page', async () => {
     openApp('/timeline', {
       'status.get': () => {
