@@ -51,6 +51,7 @@ export const words = {
     draining: 'The daemon is stopping.',
     newer: 'The daemon is newer than this window. Reload to get the matching one.',
     reload: 'Reload',
+    sample: 'Sample data: none of this happened on your machine.',
   },
 
   nav: {
