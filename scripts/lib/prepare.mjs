@@ -22,7 +22,7 @@ export function requireGit() {
   if (major > 2 || (major === 2 && minor >= 30)) return
   stop(
     version
-      ? `Reprise needs git 2.30 or newer; this is ${version.trim()}.`
+      ? `Reprise needs git 2.32 or newer; this is ${version.trim()}.`
       : 'Reprise needs git, and there is none on PATH.',
     'Install git (on Debian: apt-get install git) and run the same command again.',
     4,
