@@ -151,9 +151,9 @@ describe('formats', () => {
   it('cuts a path before its last part and shortens the home folder only at a border', () => {
     expect(splitPath('/home/dev/shop')).toEqual({ head: '/home/dev', tail: '/shop' })
     expect(homeFolder(status())).toBe('/home/dev')
-    expect([withTilde('/home/dev/x', '/home/dev'), withTilde('/home/developer/x', '/home/dev')]).toEqual([
+    expect([withTilde('/home/dev/x', '/home/dev'), withTilde('/srv/devel/x', '/srv/dev')]).toEqual([
       '~/x',
-      '/home/developer/x',
+      '/srv/devel/x',
     ])
   })
   it('never draws something as nothing', () => {
