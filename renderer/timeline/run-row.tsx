@@ -11,7 +11,7 @@ import { words } from '../words/en.ts'
 const w = words.timeline
 export type RowShape = 'wide' | 'two' | 'card'
 export const rowColumns =
-  'grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,7.5rem)_5.25rem_5.5rem_3.5rem_3.25rem_0.875rem] @min-[1000px]:grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,14rem)_6.5rem_6.5rem_4rem_4rem_0.875rem_4.125rem]'
+  'grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,7.5rem)_5.25rem_5.5rem_3.5rem_3.25rem_0.875rem] @min-[1160px]:grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,14rem)_6.5rem_6.5rem_4rem_4rem_0.875rem_4.125rem]'
 
 interface RunRowProps {
   readonly run: Run
@@ -55,7 +55,7 @@ export function RunRow(props: RunRowProps) {
         <Cell className="flex">
           <CoverageMark state={run.coverage} />
         </Cell>
-        <Cell className="hidden truncate font-mono text-[0.75rem] text-text-3 @min-[1000px]:block">
+        <Cell className="hidden truncate font-mono text-[0.75rem] text-text-3 @min-[1160px]:block">
           {shortId(run.id)}
         </Cell>
       </div>
@@ -145,7 +145,7 @@ function Origin({ run }: { readonly run: Run }) {
   return (
     <span className="inline-flex shrink-0 items-center gap-1 text-text-3" title={text}>
       <GitFork size={12} strokeWidth={1.75} aria-hidden="true" />
-      <span className="sr-only @min-[1000px]:not-sr-only">{text}</span>
+      <span className="sr-only @min-[1160px]:not-sr-only">{text}</span>
     </span>
   )
 }

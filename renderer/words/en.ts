@@ -131,7 +131,7 @@ export const words = {
     noGaps: 'no gaps',
     store: (bytes: string) => `${bytes} kept`,
     runs: (n: number) => count(n, 'run', 'runs'),
-    reading: (percent: number) => `reading history ${percent} %`,
+    reading: (percent: number | null) => (percent === null ? 'reading history' : `reading history ${percent} %`),
     searchable: (percent: number) => `search covers ${percent} %`,
     polling: (n: number) => `${count(n, 'folder', 'folders')} polled`,
     away: 'daemon away',

@@ -38,6 +38,13 @@ const whole = manifest({
         used: null,
       }),
       source({
+        path: '/home/dev/.claude/managed.json',
+        uri: 'file:///managed',
+        kind: 'settings',
+        position: null,
+        used: null,
+      }),
+      source({
         path: '/m/MEMORY.md',
         uri: 'file:///m',
         kind: 'memory',
@@ -109,12 +116,13 @@ describe('manifest', () => {
       '1 /home/dev/.claude/CLAUDE.md',
       '2 /home/dev/.claude/style.md',
       '1 /m/MEMORY.md',
+      '1 /home/dev/.claude/managed.json',
       '1 /home/dev/shop/.claude/rules/http.md',
       '1 /home/dev/shop/AGENTS.md',
     ])
-    expect(rows[4]?.textContent).toContain('NOT LOADED: a CLAUDE.md counts first')
-    expect(rows[3]?.textContent).toContain('lazily: a read of src/retry.ts')
-    expect(rows[3]?.textContent).toContain('unknown')
+    expect(rows[5]?.textContent).toContain('NOT LOADED: a CLAUDE.md counts first')
+    expect(rows[4]?.textContent).toContain('lazily: a read of src/retry.ts')
+    expect(rows[4]?.textContent).toContain('unknown')
     expect(rows[2]?.textContent).toContain('at 8,192 bytes')
     expect(rows[2]?.textContent).toContain('flagged')
   })
@@ -145,6 +153,7 @@ describe('manifest', () => {
     expect(enforced.textContent).not.toContain('CLAUDE.md')
     expect(told.textContent).toContain('CLAUDE.md')
     expect(told.textContent).not.toContain('Bash(rm:*)')
+    expect(told.textContent).not.toContain('managed.json')
   })
 
   it('tells declared from used, and names the filter that removed a tool (R93, R45)', async () => {
