@@ -151,15 +151,9 @@ describe('formats', () => {
   it('cuts a path before its last part and shortens the home folder only at a border', () => {
     expect(splitPath('/home/dev/shop')).toEqual({ head: '/home/dev', tail: '/shop' })
     expect(homeFolder(status())).toBe('/home/dev')
-<<<<<<< HEAD
-    expect([withTilde('/home/dev/x', '/home/dev'), withTilde('/home/dev-tools/x', '/home/dev')]).toEqual([
-      '~/x',
-      '/home/dev-tools/x',
-=======
     expect([withTilde('/home/dev/x', '/home/dev'), withTilde('/srv/devel/x', '/srv/dev')]).toEqual([
       '~/x',
       '/srv/devel/x',
->>>>>>> ui
     ])
   })
   it('never draws something as nothing', () => {
