@@ -84,7 +84,7 @@ export function scanChangesNow(request: ScanRequest): ScanResult {
   return walk.finish()
 }
 
-export function stampOf(stats: BigIntStats): FileStamp {
+function stampOf(stats: BigIntStats): FileStamp {
   return { dev: stats.dev, ino: stats.ino, size: Number(stats.size), mtimeNs: stats.mtimeNs }
 }
 
