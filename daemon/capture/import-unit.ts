@@ -69,6 +69,8 @@ interface OpenUnit {
 const KEPT = 16
 /** Bytes of one transaction; the API answers between two of them. */
 const BATCH = 8 * 1024 * 1024
+const SMALLEST_READ = 32 * 1024
+const LARGEST_READ = 2 * 1024 * 1024
 
 export interface Adoption {
   /** Generation of the file as it is now on disk; that of the archive when the file is gone. */
@@ -257,7 +259,9 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
           line: row.lines,
           open: row.open === null ? null : JSON.parse(row.open),
         }
-        const lines = new LineReader(fd, { from: row.offset === 0 ? startOfFile : cursor })
+        // A small file gets a small buffer: buffers of 2 MB each made the collector run for every session.
+        const chunkBytes = Math.min(LARGEST_READ, Math.max(SMALLEST_READ, stat.size - row.offset + 1))
+        const lines = new LineReader(fd, { from: row.offset === 0 ? startOfFile : cursor, chunkBytes })
         const sink = {
           row: (line: Parameters<SessionReader['readLine']>[0]) => reader.readLine(line, feed.sink),
           unreadable: reportUnreadable(row.run, unit.file, row.generation),

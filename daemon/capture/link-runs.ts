@@ -53,14 +53,14 @@ const facts = (sql: (text: string) => Statement, run: number): RunFacts | undefi
 const candidates = (sql: (text: string) => Statement, run: number): number[] =>
   (
     sql(
-      `select distinct other.run as other from events mine join events other on other.chain = mine.chain and other.run <> mine.run
-       join runs a on a.key = mine.run join runs b on b.key = other.run and b.home = a.home
-       where mine.run = ? and mine.kind = 'model' and mine.chain is not null
+      // `cross join` fixes the order: from this run's events to equal ones elsewhere. The planner would try every run of the home for each.
+      `select distinct other.run as other from events mine cross join events other on other.chain = mine.chain and other.run <> mine.run
+       where mine.run = ?1 and mine.kind = 'model' and mine.chain is not null
+         and (select home from runs where key = other.run) = (select home from runs where key = ?1)
        union
-       select distinct theirs.run from event_rows mine join event_rows theirs on theirs.row = mine.row and theirs.run <> mine.run
-       join runs a on a.key = mine.run join runs b on b.key = theirs.run and b.home = a.home
-       where mine.run = ?`,
-    ).all(run, run) as { other: number }[]
+       select distinct theirs.run from event_rows mine cross join event_rows theirs on theirs.row = mine.row and theirs.run <> mine.run
+       where mine.run = ?1 and (select home from runs where key = theirs.run) = (select home from runs where key = ?1)`,
+    ).all(run) as { other: number }[]
   ).map(({ other }) => other)
 
 /** Settles parent and copied events of one run. True when something changed. */
@@ -104,7 +104,7 @@ const judge = (db: Database, sql: (text: string) => Statement, run: number): boo
   if (byRows)
     sql(
       `update events set copied_from = (
-         select ? || '@' || min(theirs.seq) from event_rows mine join event_rows theirs on theirs.row = mine.row and theirs.run = ? where mine.run = events.run and mine.seq = events.seq)
+         select ? || '@' || min(theirs.seq) from event_rows mine cross join event_rows theirs on theirs.row = mine.row and theirs.run = ? where mine.run = events.run and mine.seq = events.seq)
        where run = ?`,
     ).run(parent.id, parent.key, run)
   // Rewritten ids, and notes between copied rows: all of the shared beginning is the parent's.
@@ -125,14 +125,14 @@ const sharedBeginning = (
   them: RunFacts,
 ): { shared: Shared; byRows: boolean } | null => {
   const rows = sql(
-    `select max(mine.seq) as seq, max(theirs.seq) as other_seq from event_rows mine join event_rows theirs on theirs.row = mine.row and theirs.run = ?
+    `select max(mine.seq) as seq, max(theirs.seq) as other_seq from event_rows mine cross join event_rows theirs on theirs.row = mine.row and theirs.run = ?
      where mine.run = ?`,
   ).get(them.key, self.key) as { seq: number | null; other_seq: number | null }
   if (rows.seq !== null && rows.other_seq !== null)
     return { shared: { other: them.key, seq: rows.seq, other_seq: rows.other_seq }, byRows: true }
 
   const chain = sql(
-    `select mine.seq as seq, min(theirs.seq) as other_seq from events mine join events theirs on theirs.chain = mine.chain and theirs.run = ?
+    `select mine.seq as seq, min(theirs.seq) as other_seq from events mine cross join events theirs on theirs.chain = mine.chain and theirs.run = ?
      where mine.run = ? group by mine.seq order by mine.seq desc limit 1`,
   ).get(them.key, self.key) as { seq: number; other_seq: number } | undefined
   if (!chain) return null
@@ -140,7 +140,7 @@ const sharedBeginning = (
   const replies = sql(
     `select count(*) as n, count(*) filter (where mine.message is not null and mine.message = theirs.message) as same,
        count(*) filter (where mine.at = theirs.at) as same_time
-     from events mine join events theirs on theirs.chain = mine.chain and theirs.run = ?
+     from events mine cross join events theirs on theirs.chain = mine.chain and theirs.run = ?
      where mine.run = ? and mine.kind = 'model' and mine.seq <= ?`,
   ).get(them.key, self.key, chain.seq) as { n: number; same: number; same_time: number }
   const all = sql("select count(*) as n from events where run = ? and kind = 'model' and lane = 0").get(self.key) as {

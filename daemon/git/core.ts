@@ -82,6 +82,8 @@ export interface GitOptions {
   readonly successExitCodes?: readonly number[]
   /** Messages on stderr that the caller handles itself; the exit code is then free. */
   readonly expectedErrors?: readonly RegExp[]
+  /** Ends the process; the promise then rejects like for any other failed command. */
+  readonly signal?: AbortSignal
 }
 
 export interface GitResult {
@@ -110,6 +112,7 @@ export function git(args: readonly string[], options: GitOptions): Promise<GitRe
       env: options.git.env,
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
+      ...(options.signal ? { signal: options.signal } : {}),
     })
     const out: Buffer[] = []
     const err: Buffer[] = []

@@ -35,12 +35,14 @@ export interface AppendResult {
 
 export async function freshGeneration(generation: number, hmacKey: Uint8Array): Promise<Generation> {
   const hash = await ResumableSha256.start()
+  const [digest, state] = [hash.digest(), hash.save()]
+  hash.release()
   return {
     generation,
     lines: 0,
     bytes: 0,
-    prefix_digest: `sha256:${hash.digest()}`,
-    digest_state: sealState(hash.save(), hmacKey),
+    prefix_digest: `sha256:${digest}`,
+    digest_state: sealState(state, hmacKey),
     open: false,
     parts: [],
   }
@@ -101,13 +103,15 @@ export async function appendToGeneration(request: AppendRequest): Promise<Append
     hash.update(fresh.subarray(at, at + (1 << 20)))
     if (at > 0) await new Promise((resolve) => setImmediate(resolve))
   }
+  const [digest, state] = [hash.digest(), hash.save()]
+  hash.release()
   return {
     generation: {
       generation: begin.generation,
       lines: begin.lines + lineBytes.length,
       bytes: begin.bytes + fresh.length,
-      prefix_digest: `sha256:${hash.digest()}`,
-      digest_state: sealState(hash.save(), hmacKey),
+      prefix_digest: `sha256:${digest}`,
+      digest_state: sealState(state, hmacKey),
       open: !ends,
       parts: [...parts, ...added.map(({ number, part }) => ({ number, stored: part.size }))].map(
         ({ number, stored }) => [number, stored],

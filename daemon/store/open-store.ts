@@ -72,13 +72,14 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const reader = new ObjectReader(context, gitDir)
   const size = new StoreSize(gitDir)
   const limit = options.packsBeforeMaintenance ?? 64
+  const ending = new AbortController()
   let maintenance: Promise<void> | null = null
   const writer = new CommitWriter(context, gitDir, () => {
     if (writer.checkpoints >= limit && maintenance === null)
       maintain().catch((error) => log(`maintenance of the store failed: ${String(error)}`))
   })
   const maintain = (): Promise<void> => {
-    maintenance ??= runMaintenance(context, gitDir, writer).finally(() => {
+    maintenance ??= runMaintenance(context, gitDir, writer, ending.signal).finally(() => {
       maintenance = null
     })
     return maintenance
@@ -135,6 +136,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       return { ok: damaged.length === 0, objects, damaged: [...new Set(damaged)], quarantined: listQuarantine(dir) }
     },
     async close() {
+      ending.abort()
       await writer.close()
       await maintenance?.catch(() => {})
       await reader.close()
@@ -236,8 +238,13 @@ function faultOf(error: unknown): string[] {
 }
 
 /** Writes pause only while refs are packed; the repack runs beside a new writer, whose packs git leaves alone. */
-async function runMaintenance(context: GitContext, gitDir: string, writer: CommitWriter): Promise<void> {
+async function runMaintenance(
+  context: GitContext,
+  gitDir: string,
+  writer: CommitWriter,
+  signal: AbortSignal,
+): Promise<void> {
   writer.checkpoints = 0
   await writer.pause(() => packRefs(context, gitDir))
-  await repackGeometric(context, gitDir)
+  if (!signal.aborted) await repackGeometric(context, gitDir, signal)
 }

@@ -5,10 +5,18 @@ import { createSHA256, type IHasher } from 'hash-wasm'
  * digesting the original bytes of a session of which it keeps only the redacted form.
  */
 export class ResumableSha256 {
+  /** Instances of the compiled hash that nobody uses now: making one costs more than digesting a small session. */
+  private static readonly free: IHasher[] = []
+
   private constructor(private readonly hasher: IHasher) {}
 
   static async start(): Promise<ResumableSha256> {
-    return new ResumableSha256((await createSHA256()).init())
+    return new ResumableSha256((ResumableSha256.free.pop() ?? (await createSHA256())).init())
+  }
+
+  /** Gives the instance back; the digest must not be used after it. */
+  release(): void {
+    if (ResumableSha256.free.length < 64) ResumableSha256.free.push(this.hasher)
   }
 
   /** Takes up what {@link save} gave. Throws TypeError when it is something else. */

@@ -38,13 +38,14 @@ export const createHomeWatches = (options: HomeWatchesOptions): HomeWatches => {
   const open = new Map<string, HomeWatch>()
   return {
     async update(homes) {
-      for (const [id, watch] of open)
-        if (!homes.some((home) => home.id === id)) {
-          open.delete(id)
-          await watch.close()
-        }
+      // The budget is shared: with another number of homes each gets another part of it.
+      const same = homes.length === open.size && homes.every((home) => open.has(home.id))
+      if (same) return
+      for (const [id, watch] of open) {
+        open.delete(id)
+        await watch.close()
+      }
       for (const home of homes) {
-        if (open.has(home.id)) continue
         const adapter = adapters.get(home.runtime)
         if (!adapter) continue
         open.set(

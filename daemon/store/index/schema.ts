@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
  * The index: everything the timeline needs at once. It is derived from the agents' files and the store, so an index of another
  * version, or a damaged one, is set aside and built anew (R13); it is never migrated and never the only place of a fact.
  */
-export const INDEX_VERSION = 2
+export const INDEX_VERSION = 3
 
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;
@@ -105,6 +105,7 @@ create table events (
 create index events_chain on events (chain) where chain is not null;
 
 create table event_rows (row integer not null, run integer not null, seq integer not null, primary key (row, run, seq)) without rowid;
+create index event_rows_run on event_rows (run, row);
 
 create table unreadable (
   run integer, path text not null, generation integer not null default 1, line integer not null, byte integer not null, bytes integer not null,

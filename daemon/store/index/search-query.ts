@@ -13,6 +13,9 @@ export interface SearchQuery {
 const START = '\ue000'
 const END = '\ue001'
 
+/** One or two letters are taken as a whole word: they begin too many others to rank. In scripts without spaces two signs are a word. */
+const isBeginning = (word: string): boolean => word.length >= 3 || /\P{ASCII}/u.test(word)
+
 /**
  * What a person typed, as an expression of the search engine: words are all wanted, the last one may be a beginning, and text
  * in double quotes is a phrase. Nothing a person types is taken as the engine's own syntax.
@@ -22,7 +25,7 @@ export const matchExpression = (typed: string): string => {
     .map(([whole, phrase]) => (phrase ?? whole).trim())
     .filter((part) => /[\p{L}\p{N}_]/u.test(part))
   if (parts.length === 0) throw new RepriseError('wrong_usage', 'text: there is no word to search for')
-  const open = !/["\s]$/.test(typed)
+  const open = !/["\s]$/.test(typed) && isBeginning(parts.at(-1) ?? '')
   return parts.map((part, n) => `"${part.replaceAll('"', '""')}"${open && n === parts.length - 1 ? '*' : ''}`).join(' ')
 }
 
