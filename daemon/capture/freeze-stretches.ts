@@ -1,6 +1,7 @@
 import type { Digest, ManifestBody, RunId } from '../../contract/index.ts'
 import { redactBody } from '../manifest/redact-body.ts'
 import { scanSources } from '../manifest/scan-sources.ts'
+import { validateForFreeze } from '../manifest/validate.ts'
 import type { RuntimeAdapter, SourceText, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
@@ -67,7 +68,11 @@ export const freezeStretch = async (
     ({ uri, text_digest }) => read.get(uri) ?? { text: shown.get(text_digest ?? '') ?? null },
     redactor,
   )
-  const manifest = await store.manifests.put(redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor))
+  const frozen = redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor)
+  problems.push(
+    ...validateForFreeze(frozen, redactor).map(({ check, where, message }) => `${check} at ${where}: ${message}`),
+  )
+  const manifest = await store.manifests.put(frozen)
   return { digest: manifest.integrity.manifest_digest as Digest, problems }
 }
 

@@ -1,14 +1,7 @@
 import { type ManifestBody, manifestBodySchema } from '../../contract/index.ts'
+import { redactJson } from '../secrets/redact-json.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 
-/** A manifest body with every secret in any of its texts covered (R73). Names of keys are texts too. */
-export const redactBody = (body: ManifestBody, redactor: Redactor): ManifestBody => {
-  const cover = (value: unknown): unknown => {
-    if (typeof value === 'string') return redactor.redact(value).text
-    if (Array.isArray(value)) return value.map(cover)
-    if (typeof value === 'object' && value !== null)
-      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [redactor.redact(key).text, cover(inner)]))
-    return value
-  }
-  return manifestBodySchema.parse(cover(body))
-}
+/** A manifest body with every secret covered, those too that only the name of their field gives away (R73). */
+export const redactBody = (body: ManifestBody, redactor: Redactor): ManifestBody =>
+  manifestBodySchema.parse(redactJson(body, redactor).value)

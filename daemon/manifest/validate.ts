@@ -79,11 +79,14 @@ function checkSources(body: ManifestBody, limits: FreezeLimits): FailedCheck[] {
       })
     }
   }
-  for (const uri of order)
-    if (!known.has(uri))
-      failed.push({ check: 'order', where: uri, message: 'in resolved_order, not among the sources' })
+  const scopes = new Set(sources.map(({ scope }) => scope))
+  for (const scope of order)
+    if (!scopes.has(scope))
+      failed.push({ check: 'order', where: scope, message: 'in resolved_order, but no source has this scope' })
+  // Importers are named by path, as the runtime shows them.
   const importers = new Map<string, string[]>()
-  for (const { uri, imported_by } of sources) importers.set(uri, [...(importers.get(uri) ?? []), ...imported_by])
+  for (const { uri, path, imported_by } of sources)
+    importers.set(path ?? uri, [...(importers.get(path ?? uri) ?? []), ...imported_by])
   for (const cycle of findCycles(importers)) {
     failed.push({
       check: 'circular_import',

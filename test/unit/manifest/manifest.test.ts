@@ -93,7 +93,7 @@ describe('validation before freezing', () => {
     expect(
       validateForFreeze(
         manifestBody({
-          instructions: { effective_digest: null, resolved_order: ['file:///a'], sources: [source('file:///a')] },
+          instructions: { effective_digest: null, resolved_order: [source('file:///a').scope], sources: [source('file:///a')] },
         }),
         redactor,
       ),
