@@ -19,8 +19,14 @@ interface Reply {
  * What the model saw at a point: the request of the reply at it, else of the next reply after it, else of the last one before it. Secrets
  * are covered; `whole`: also what is longer than a screen should get.
  */
-export const readContext = async (parts: Parts, run: string, seq: number, whole: boolean): Promise<ModelContext> => {
-  const reply = findReply(parts, parts.index().findRun(parsePoint(run).run), seq)
+export const readContext = async (
+  parts: Parts,
+  run: string,
+  seq: number | null,
+  whole: boolean,
+): Promise<ModelContext> => {
+  const point = parsePoint(run)
+  const reply = findReply(parts, parts.index().findRun(point.run), seq ?? point.seq ?? Number.MAX_SAFE_INTEGER)
   const { request, from } = await rebuild(parts, reply)
   // Texts are numbered in the order of `textsOf`: the reference of a covered span names its number.
   let n = 0
@@ -52,7 +58,7 @@ export const readContext = async (parts: Parts, run: string, seq: number, whole:
       !request.exact && from === 'archive'
         ? `${request.why ?? ''}; rebuilt from the kept copy of the session, in which secrets are covered`
         : request.why,
-    digest: request.digest,
+    digest: request.digest === null ? null : `sha256:${request.digest}`,
     from,
     model: request.model,
     parameters,
@@ -103,13 +109,16 @@ const rebuild = async (
 
 const findReply = (parts: Parts, row: RunRow, seq: number): Reply => {
   const index = parts.index()
+  // Before the first event and after the last one there is no event, but there may be a request.
+  const inside = seq > 0 && seq < Number.MAX_SAFE_INTEGER
   const asked = index.sql('select lane from events where run = ? and seq = ?').get(row.key, seq) as
     | { lane: number }
     | undefined
-  if (!asked) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
+  if (inside && !asked) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
+  const lane = asked?.lane ?? 0
   const columns = `select seq, generation, copied_from from events where run = ? and kind = 'model' and lane = ?`
-  const found = (index.sql(`${columns} and seq >= ? order by seq limit 1`).get(row.key, asked.lane, seq) ??
-    index.sql(`${columns} and seq < ? order by seq desc limit 1`).get(row.key, asked.lane, seq)) as
+  const found = (index.sql(`${columns} and seq >= ? order by seq limit 1`).get(row.key, lane, seq) ??
+    index.sql(`${columns} and seq < ? order by seq desc limit 1`).get(row.key, lane, seq)) as
     | { seq: number; generation: number; copied_from: string | null }
     | undefined
   if (!found)

@@ -101,7 +101,7 @@ export const createRunHandlers = (parts: Parts) =>
 
     'runs.event': ({ run, seq, whole }) => readEventDetail(parts, run, seq, whole === true),
 
-    'runs.context': ({ run, seq, whole }) => readContext(parts, run, seq, whole === true),
+    'runs.context': ({ run, seq, whole }) => readContext(parts, run, seq ?? null, whole === true),
 
     'runs.ticks': ({ run }) => {
       const index = parts.index()

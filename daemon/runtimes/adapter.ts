@@ -278,7 +278,7 @@ export interface RebuiltRequest {
     readonly asSent: boolean
     readonly blocks: readonly RequestBlock[]
   }[]
-  /** Digest the runtime recorded of what it sent; null when it recorded none. */
+  /** Digest the runtime recorded of what it sent, as it stands there; null when it recorded none. */
   readonly digest: string | null
   /** The digest of `body`, computed as the runtime does, is the recorded one. */
   readonly exact: boolean
