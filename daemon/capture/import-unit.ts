@@ -68,7 +68,7 @@ interface OpenUnit {
 /** How many readers stay for files that may grow again. */
 const KEPT = 16
 /** Bytes of one transaction; the API answers between two of them. */
-const BATCH = 4 * 1024 * 1024
+const BATCH = 8 * 1024 * 1024
 
 export interface Adoption {
   /** Generation of the file as it is now on disk; that of the archive when the file is gone. */

@@ -2,13 +2,13 @@ import type { EventChange, RawLine, ReadEffect, ReadEvent, RowSink, SessionSumma
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Database } from '../store/index/database.ts'
 import { statements } from '../store/index/database.ts'
-import { shortKey } from './run-ids.ts'
+import { rowKey, shortKey } from './run-ids.ts'
 
 /** Longest summary on the timeline, in characters, after redaction. */
 const SUMMARY = 240
 const TITLE = 160
-/** A text longer than this is searchable by its head; the count of what was left out is not shown per event but in coverage. */
-const WORDS = 16_384
+/** How much of a text is searchable, in characters: people's and models' words nearly whole, of outputs and inputs the head. */
+const WORDS = { prompt: 32_768, answer: 32_768, thinking: 8_192, input: 2_048, output: 2_048, context: 2_048 } as const
 
 /** State of one run while its rows arrive; rebuilt by reading the rows again without writing (`writing: false`). */
 export interface RunFeed {
@@ -88,7 +88,7 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
 
   const insertRows = (run: number, seq: number, ids: readonly string[]): void => {
     for (const id of ids)
-      sql('insert or ignore into event_rows (row, run, seq) values (?, ?, ?)').run(shortKey(id), run, seq)
+      sql('insert or ignore into event_rows (row, run, seq) values (?, ?, ?)').run(rowKey(id), run, seq)
   }
 
   const amendEvent = (run: number, seq: number, change: EventChange): void => {
@@ -149,12 +149,13 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
           },
           words(seq, role, text) {
             if (!feed.writing || text.trim() === '') return
-            const redacted = redactor.redact(text.length > WORDS * 2 ? text.slice(0, WORDS * 2) : text).text
+            const most = WORDS[role]
+            const redacted = redactor.redact(text.length > most * 2 ? text.slice(0, most * 2) : text).text
             sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(
               run,
               seq,
               role,
-              redacted.length > WORDS ? redacted.slice(0, WORDS) : redacted,
+              redacted.length > most ? redacted.slice(0, most) : redacted,
             )
             feed.counts.words += redacted.length
           },

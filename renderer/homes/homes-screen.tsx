@@ -2,6 +2,7 @@ import { FolderOpen } from 'lucide-react'
 import { useState } from 'react'
 import { Link } from 'wouter'
 import type { Home } from '../../contract/home.ts'
+import { desktop } from '../desktop.ts'
 import { ResolveDialog } from '../manifest/resolve-dialog.tsx'
 import { Button } from '../parts/button.tsx'
 import { CommandHint, shellWord } from '../parts/command-hint.tsx'
@@ -98,7 +99,7 @@ export default function HomesScreen() {
 function HomeItem({ home, onForget }: { readonly home: Home; readonly onForget: () => void }) {
   const sync = useChange('sync.now')
   const { watching, retention } = home
-  const bridge = window.reprise
+  const bridge = desktop()
   const body = sync.error === null ? null : asErrorBody(sync.error)
   return (
     <li className="border-t border-line px-3 py-3">
@@ -114,7 +115,7 @@ function HomeItem({ home, onForget }: { readonly home: Home; readonly onForget: 
           >
             {w.show}
           </Link>
-          {bridge !== undefined && (
+          {bridge !== null && (
             <Button
               small
               look="quiet"

@@ -1,9 +1,11 @@
-import { say } from '../shell/announcer.tsx'
+import { desktop } from '../desktop.ts'
+import { toast } from '../shell/toasts.tsx'
 import { words } from '../words/en.ts'
 
 /** Copies text and says so. Revealed secrets never come here: callers pass the text as it is covered. */
 export async function copyText(text: string, what: string): Promise<void> {
-  if (window.reprise !== undefined) await window.reprise.copyText(text)
+  const bridge = desktop()
+  if (bridge !== null) await bridge.copyText(text)
   else await navigator.clipboard.writeText(text)
-  say(words.copiedWhat(what))
+  toast(words.copiedWhat(what))
 }

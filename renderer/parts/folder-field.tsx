@@ -2,6 +2,7 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { Command } from 'cmdk'
 import { FolderOpen } from 'lucide-react'
 import { useId, useState } from 'react'
+import { desktop } from '../desktop.ts'
 import { usePaused } from '../shell/use-paused.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
@@ -25,7 +26,7 @@ export function FolderField({ label, value, onChange }: FolderFieldProps) {
     { enabled: open && prefix !== '', placeholderData: keepPreviousData },
   )
   const folders = open && value !== '' ? (data?.folders.filter((folder) => folder !== value) ?? []) : []
-  const bridge = window.reprise
+  const bridge = desktop()
   return (
     <div className="min-w-0 flex-1 basis-64">
       <label htmlFor={id} className="mb-1 block text-meta text-text-2">
@@ -82,7 +83,7 @@ export function FolderField({ label, value, onChange }: FolderFieldProps) {
             ))}
           </Command.List>
         </Command>
-        {bridge !== undefined && (
+        {bridge !== null && (
           <Button
             className="h-8"
             icon={<FolderOpen size={14} strokeWidth={1.75} aria-hidden="true" />}

@@ -1,5 +1,4 @@
 import { DropdownMenu } from 'radix-ui'
-import type { ReactNode } from 'react'
 
 export interface MenuEntry {
   readonly id: string
@@ -42,19 +41,6 @@ export function RowMenu({ at, entries, onClose }: RowMenuProps) {
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={menuClass} align="start" sideOffset={2} collisionPadding={8}>
-          <Entries entries={entries} />
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  )
-}
-
-export function ActMenu({ trigger, entries }: { readonly trigger: ReactNode; readonly entries: readonly MenuEntry[] }) {
-  return (
-    <DropdownMenu.Root modal={false}>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content className={menuClass} align="end" sideOffset={4} collisionPadding={8}>
           <Entries entries={entries} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>

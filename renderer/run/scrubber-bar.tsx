@@ -93,7 +93,7 @@ export function ScrubberBar(props: ScrubberBarProps) {
             aria-pressed={speed === entry}
             onClick={() => setSpeed(entry)}
             className={cx(
-              'h-6 rounded-chip px-1 text-meta tabular-nums hover:bg-hover max-sm:h-11',
+              'h-6 min-w-6 rounded-chip px-1 text-meta tabular-nums hover:bg-hover max-sm:h-11',
               speed === entry ? 'font-semibold text-accent' : 'text-text-3',
             )}
           >

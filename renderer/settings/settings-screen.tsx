@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import type { Input } from '../../contract/endpoints.ts'
 import type { Settings } from '../../contract/home.ts'
 import { PRODUCT_VERSION } from '../../contract/version.ts'
+import { desktop } from '../desktop.ts'
 import { Button, LinkButton } from '../parts/button.tsx'
 import { cx } from '../parts/classes.ts'
 import { Fact, Facts } from '../parts/facts.tsx'
@@ -284,7 +285,7 @@ function About() {
       <div className="-mx-3 mt-3 max-w-2xl">
         <Facts>
           <Fact name={w.window}>
-            {PRODUCT_VERSION} {window.reprise === undefined ? '' : window.reprise.platform}
+            {PRODUCT_VERSION} {desktop()?.platform}
           </Fact>
           <Fact name={w.daemon}>{data?.version ?? words.unknown}</Fact>
           <Fact name={w.dataDir}>

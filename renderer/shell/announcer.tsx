@@ -1,29 +1,23 @@
 import { useEffect, useState } from 'react'
 import { create } from 'zustand'
 
-/** At most one polite message in five seconds; later ones replace each other while they wait. */
+/** Errors announce themselves where they stand (`role=alert`); this is for the rest: at most one polite message in five seconds; later ones replace each other while they wait. */
 const PAUSE_MS = 5000
 
 interface Announcements {
   readonly polite: string
-  readonly assertive: string
   say(message: string): void
-  alert(message: string): void
 }
 
 export const useAnnouncements = create<Announcements>((set) => ({
   polite: '',
-  assertive: '',
   say: (message) => set({ polite: message }),
-  alert: (message) => set({ assertive: message }),
 }))
 
 export const say = (message: string) => useAnnouncements.getState().say(message)
-export const alertLoudly = (message: string) => useAnnouncements.getState().alert(message)
 
 export function Announcer() {
   const wanted = useAnnouncements((now) => now.polite)
-  const assertive = useAnnouncements((now) => now.assertive)
   const [spoken, setSpoken] = useState({ text: '', at: 0 })
   useEffect(() => {
     if (wanted === spoken.text) return
@@ -34,13 +28,8 @@ export function Announcer() {
     return () => clearTimeout(timer)
   }, [wanted, spoken])
   return (
-    <>
-      <div className="sr-only" role="status" aria-live="polite">
-        {spoken.text}
-      </div>
-      <div className="sr-only" role="alert" aria-live="assertive">
-        {assertive}
-      </div>
-    </>
+    <div className="sr-only" role="status" aria-live="polite">
+      {spoken.text}
+    </div>
   )
 }

@@ -1,5 +1,6 @@
 import { useState } from 'react'
 import { CONTRACT_VERSION } from '../../contract/version.ts'
+import { desktop } from '../desktop.ts'
 import { Button } from '../parts/button.tsx'
 import { Band } from '../parts/feedback.tsx'
 import { formatClockSeconds } from '../parts/format.ts'
@@ -12,7 +13,7 @@ export function WindowBands() {
   const { link, awaySince, retry } = useLink()
   const { data } = useRead('status.get', {}, { select: (status) => status.daemon })
   const [message, setMessage] = useState<string | null>(null)
-  const bridge = window.reprise
+  const bridge = desktop()
   if (link === 'away' && awaySince !== null)
     return (
       <Band
@@ -23,7 +24,7 @@ export function WindowBands() {
             <Button small onClick={retry}>
               {words.link.retryNow}
             </Button>
-            {bridge !== undefined && (
+            {bridge !== null && (
               <Button
                 small
                 onClick={() => {
@@ -54,6 +55,7 @@ export function WindowBands() {
         {words.link.newer}
       </Band>
     )
+  if (data?.sample === true) return <Band tone="accent">{words.link.sample}</Band>
   if (data?.state === 'draining') return <Band>{words.link.draining}</Band>
   return null
 }

@@ -19,13 +19,9 @@ export function moveRegion(step: 1 | -1) {
     now = (now + step + regions.length) % regions.length
     const region = regions[now] as HTMLElement
     const remembered = last.get(region)
-    const target =
-      remembered?.isConnected === true && region.contains(remembered)
-        ? remembered
-        : region.matches(FOCUSABLE)
-          ? region
-          : region.querySelector<HTMLElement>(FOCUSABLE)
-    if (target && visible(target)) {
+    const own = region.matches(FOCUSABLE) ? region : [...region.querySelectorAll<HTMLElement>(FOCUSABLE)].find(visible)
+    const target = remembered?.isConnected === true && region.contains(remembered) ? remembered : own
+    if (target !== undefined && visible(target)) {
       target.focus()
       return
     }

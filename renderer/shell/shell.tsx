@@ -14,6 +14,7 @@ import { Rail } from './rail.tsx'
 import { StatusBar } from './status-bar.tsx'
 import { useThemeOnRoot } from './theme.ts'
 import { TitleBar } from './title-bar.tsx'
+import { Toasts } from './toasts.tsx'
 import { useView } from './view-state.ts'
 
 const Palette = lazy(() => import('./palette.tsx'))
@@ -74,6 +75,7 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </Suspense>
       )}
       <Announcer />
+      <Toasts />
     </div>
   )
 }

@@ -75,11 +75,13 @@ export function StatusBar() {
         <Item to="/welcome">
           <LoaderCircle size={12} strokeWidth={1.75} aria-hidden="true" />
           {words.status.reading(reading.percent)}
-          <Progress
-            value={reading.percent / 100}
-            label={words.progress.phases.reading}
-            text={words.status.reading(reading.percent)}
-          />
+          {reading.percent !== null && (
+            <Progress
+              value={reading.percent / 100}
+              label={words.progress.phases.reading}
+              text={words.status.reading(reading.percent)}
+            />
+          )}
           {reading.searchable < 100 && (
             <span className="max-md:hidden">{words.status.searchable(reading.searchable)}</span>
           )}

@@ -1,4 +1,5 @@
 import { useEffect } from 'react'
+import { desktop } from '../desktop.ts'
 import { useView } from './view-state.ts'
 
 const dark = () => window.matchMedia('(prefers-color-scheme: dark)')
@@ -13,7 +14,7 @@ export function useThemeOnRoot() {
     }
     apply()
     query.addEventListener('change', apply)
-    void window.reprise?.setTheme(theme)
+    void desktop()?.setTheme(theme)
     return () => query.removeEventListener('change', apply)
   }, [theme])
 }

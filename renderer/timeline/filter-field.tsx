@@ -33,8 +33,11 @@ export function complete(text: string, caret: number, values: FilterFieldProps['
     return filterKeys.filter((key) => key.startsWith(raw) && raw !== '').map((key) => put(token.start, `${key}:`, ''))
   const { key, value } = token
   const all = [...new Set([...(values[key] ?? []), ...(knownValues[key] ?? [])])]
+  const wanted = value.toLowerCase()
+  const starts = (entry: string) => (entry.toLowerCase().startsWith(wanted) ? 0 : 1)
   return all
-    .filter((entry) => entry.toLowerCase().includes(value.toLowerCase()) && entry !== value)
+    .filter((entry) => entry.toLowerCase().includes(wanted) && entry !== value)
+    .sort((one, other) => starts(one) - starts(other))
     .slice(0, 12)
     .map((entry) => put(token.start, tokenText(key, entry), ' '))
 }

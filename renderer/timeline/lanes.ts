@@ -30,13 +30,10 @@ export function layLanes(rows: readonly LaneInput[]): { readonly lanes: readonly
     const joins = row.run === null ? [] : [...open].flatMap(([column, parent]) => (parent === row.run ? [column] : []))
     for (const column of joins) open.delete(column)
     const parentAt = row.forkOf === null ? undefined : place.get(row.forkOf)
-    const begins = parentAt !== undefined && parentAt > index
-    let column = 0
-    if (begins && row.forkOf !== null) {
-      // Its own forks may already have led to a column of their own; the lowest free one is taken again.
-      column = 1
-      while (open.has(column) && column < MOST) column += 1
-    }
+    // With every column taken, words alone say whose fork it is.
+    const free = [1, 2, 3, 4].slice(0, MOST).find((column) => !open.has(column))
+    const begins = parentAt !== undefined && parentAt > index && free !== undefined
+    const column = begins ? free : 0
     const through = [...open.keys()].filter((other) => other !== column).sort((a, b) => a - b)
     if (begins && row.forkOf !== null) open.set(column, row.forkOf)
     columns = Math.max(columns, column + 1, ...joins.map((join) => join + 1))

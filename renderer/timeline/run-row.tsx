@@ -1,4 +1,4 @@
-import { ChevronRight, CornerDownRight, X } from 'lucide-react'
+import { ChevronRight, CornerDownRight, GitFork, X } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import type { Run } from '../../contract/run.ts'
 import { cx } from '../parts/classes.ts'
@@ -11,7 +11,7 @@ import { words } from '../words/en.ts'
 const w = words.timeline
 export type RowShape = 'wide' | 'two' | 'card'
 export const rowColumns =
-  'grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,7.5rem)_5.25rem_5.5rem_3.5rem_3.25rem_0.875rem] @min-[1000px]:grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,14rem)_6.5rem_6.5rem_4rem_4rem_0.875rem_4.125rem]'
+  'grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,7.5rem)_5.25rem_5.5rem_3.5rem_3.25rem_0.875rem] @min-[1160px]:grid-cols-[2.5rem_1.5rem_minmax(0,1fr)_minmax(0,14rem)_6.5rem_6.5rem_4rem_4rem_0.875rem_4.125rem]'
 
 interface RunRowProps {
   readonly run: Run
@@ -55,7 +55,7 @@ export function RunRow(props: RunRowProps) {
         <Cell className="flex">
           <CoverageMark state={run.coverage} />
         </Cell>
-        <Cell className="hidden truncate font-mono text-[0.75rem] text-text-3 @min-[1000px]:block">
+        <Cell className="hidden truncate font-mono text-[0.75rem] text-text-3 @min-[1160px]:block">
           {shortId(run.id)}
         </Cell>
       </div>
@@ -114,12 +114,7 @@ function Title({ run, level, subagents, open, onToggle }: RunRowProps) {
       >
         {run.title === '' ? w.noTitle : run.title.replaceAll('\n', ' ')}
       </span>
-      {run.relation !== null && level === 1 && (
-        <span className="min-w-12 shrink-[3] truncate text-text-3">
-          {words.relation[run.relation]} {run.parent === null ? words.unknown : shortId(run.parent)}
-          {run.forked_at !== null && `@${run.forked_at}`}
-        </span>
-      )}
+      {run.relation !== null && level === 1 && <Origin run={run} />}
       {run.source_state !== 'present' && (
         <Chip tone="warn">{run.source_state === 'shrank' ? w.shrank : w.vanished}</Chip>
       )}
@@ -140,6 +135,18 @@ function Title({ run, level, subagents, open, onToggle }: RunRowProps) {
         </button>
       )}
     </>
+  )
+}
+
+/** Whose fork it is; in a narrow list the shape stands for the words, which stay readable for assistive technology and as a tip. */
+function Origin({ run }: { readonly run: Run }) {
+  if (run.relation === null) return null
+  const text = `${words.relation[run.relation]} ${run.parent === null ? words.unknown : shortId(run.parent)}${run.forked_at === null ? '' : `@${run.forked_at}`}`
+  return (
+    <span className="inline-flex shrink-0 items-center gap-1 text-text-3" title={text}>
+      <GitFork size={12} strokeWidth={1.75} aria-hidden="true" />
+      <span className="sr-only @min-[1160px]:not-sr-only">{text}</span>
+    </span>
   )
 }
 

@@ -180,7 +180,7 @@ export function TimelineList(props: TimelineListProps) {
                         name === 'calls' || name === 'tokens'
                           ? 'text-right'
                           : name === 'id'
-                            ? 'hidden @min-[1000px]:block'
+                            ? 'hidden @min-[1160px]:block'
                             : ''
                       }
                     >

@@ -35,7 +35,12 @@ export function TimelineScreen({ welcome }: { readonly welcome: boolean }) {
   const status = useRead('status.get', {})
   const settings = useRead('settings.get', {})
   const change = useChange('settings.set')
-  const nothing = status.data !== undefined && status.data.homes.length === 0 && status.data.store.runs === 0
+  // While the homes are still being looked for, nothing is known to be missing.
+  const nothing =
+    status.data !== undefined &&
+    status.data.daemon.state !== 'starting' &&
+    status.data.homes.length === 0 &&
+    status.data.store.runs === 0
   const band = status.data !== undefined && !nothing && (welcome || settings.data?.welcome_closed === false)
 
   const setQuery = useCallback((q: string) => set({ q }, { replace: true }), [set])
@@ -95,7 +100,13 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
   const asTable = useView((view) => view.heatAsTable)
   const setAsTable = useView((view) => view.setHeatAsTable)
   const nothingPeeked = usePeek((peek) => peek.row === null)
-  const reading = useLink((now) => now.progress.size > 0)
+  const pushed = useLink((now) => now.progress.size > 0)
+  const known = useRead(
+    'status.get',
+    {},
+    { select: (status) => status.progress.length > 0 || status.daemon.state === 'starting' },
+  )
+  const reading = pushed || known.data === true
   const filtered = query !== '' || since !== null || until !== null
   const values = useMemo<Partial<Record<FilterKey, readonly string[]>>>(
     () => ({
@@ -151,7 +162,7 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
           )}
           <div className="flex h-6 items-center gap-2 text-meta text-text-3">
             {since === null && until === null ? (
-              <span className="max-sm:hidden">{words.heat.help}</span>
+              !asTable && <span className="max-sm:hidden">{words.heat.help}</span>
             ) : (
               <>
                 <LinkButton onClick={allTime}>{words.heat.all}</LinkButton>
@@ -188,7 +199,8 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
       )}
       {reading && !filtered && <Band tone="plain">{w.readingHistory}</Band>}
       {(timeline.pending || !timeline.reached) && timeline.error === null && <Loading what={w.title} />}
-      {timeline.hasRows && timeline.items.length === 0 && (
+      {timeline.hasRows && timeline.items.length === 0 && reading && !filtered && <Loading what={w.readingHistory} />}
+      {timeline.hasRows && timeline.items.length === 0 && (filtered || !reading) && (
         <NoRows
           filtered={filtered}
           query={query}

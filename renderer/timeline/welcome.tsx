@@ -135,12 +135,15 @@ function HomeLine({ home, progress }: { readonly home: Home; readonly progress: 
           w.done
         ) : (
           <span className="inline-flex items-center gap-2">
-            {words.progress.phases[progress.phase]} {share.percent} %
-            <Progress
-              value={share.percent / 100}
-              label={runtimeName(home.runtime)}
-              text={words.progress.files(formatNumber(progress.files_done), formatNumber(progress.files_total))}
-            />
+            {words.progress.phases[progress.phase]}
+            {share.percent !== null && ` ${share.percent} %`}
+            {share.percent !== null && (
+              <Progress
+                value={share.percent / 100}
+                label={runtimeName(home.runtime)}
+                text={words.progress.files(formatNumber(progress.files_done), formatNumber(progress.files_total))}
+              />
+            )}
           </span>
         )}
       </td>

@@ -28,11 +28,6 @@ export const createQueryClient = () =>
 
 export const queryKey = <N extends ReadName>(name: N, input: Input<N>) => [name, input] as const
 
-/** Reads marked `manual` are not fetched again by a pushed fact: their screen decides when rows may move. */
-export interface ReadMeta extends Record<string, unknown> {
-  readonly manual?: boolean
-}
-
 type ReadOptions<N extends ReadName, T> = Omit<UseQueryOptions<Output<N>, Error, T>, 'queryKey' | 'queryFn'>
 
 export function useRead<N extends ReadName, T = Output<N>>(name: N, input: Input<N>, options: ReadOptions<N, T> = {}) {
@@ -51,6 +46,7 @@ export function readsShowing(tags: readonly string[]): ReadonlySet<string> {
   return names
 }
 
+/** Reads whose `meta.manual` is set are left alone: their screen decides when rows may move. */
 export function invalidateTags(client: QueryClient, tags: readonly string[]): Promise<void> {
   const names = readsShowing(tags)
   return client.invalidateQueries({

@@ -16,7 +16,8 @@ export async function* readMessages(body: ReadableStream<Uint8Array>): AsyncGene
       const { done, value } = await reader.read()
       if (done) return
       rest += decoder.decode(value, { stream: true })
-      const lines = rest.split(/\r\n|\n|\r/)
+      // A CR at the very end may be half of a line end.
+      const lines = rest.split(/\r\n|\n|\r(?!$)/)
       rest = lines.pop() ?? ''
       for (const line of lines) {
         if (line === '') {

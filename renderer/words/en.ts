@@ -51,6 +51,7 @@ export const words = {
     draining: 'The daemon is stopping.',
     newer: 'The daemon is newer than this window. Reload to get the matching one.',
     reload: 'Reload',
+    sample: 'Sample data: none of this happened on your machine.',
   },
 
   nav: {
@@ -130,7 +131,7 @@ export const words = {
     noGaps: 'no gaps',
     store: (bytes: string) => `${bytes} kept`,
     runs: (n: number) => count(n, 'run', 'runs'),
-    reading: (percent: number) => `reading history ${percent} %`,
+    reading: (percent: number | null) => (percent === null ? 'reading history' : `reading history ${percent} %`),
     searchable: (percent: number) => `search covers ${percent} %`,
     polling: (n: number) => `${count(n, 'folder', 'folders')} polled`,
     away: 'daemon away',

@@ -19,10 +19,10 @@ export function requireNode() {
 export function requireGit() {
   const version = spawnSync('git', ['--version'], { encoding: 'utf8' }).stdout ?? ''
   const [, major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(version) ?? []).map(Number)
-  if (major > 2 || (major === 2 && minor >= 30)) return
+  if (major > 2 || (major === 2 && minor >= 32)) return
   stop(
     version
-      ? `Reprise needs git 2.30 or newer; this is ${version.trim()}.`
+      ? `Reprise needs git 2.32 or newer; this is ${version.trim()}.`
       : 'Reprise needs git, and there is none on PATH.',
     'Install git (on Debian: apt-get install git) and run the same command again.',
     4,

@@ -47,7 +47,6 @@ const expectedSchema = z.looseObject({
 })
 
 export const expected = expectedSchema.parse(JSON.parse(readFileSync(path.join(fixture, 'expected.json'), 'utf8')))
-export type Scenario = z.infer<typeof scenarioSchema>
 
 /** Fields of a scenario with `same-as-root` replaced. */
 export function scenario(name: string) {

@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
  * The index: everything the timeline needs at once. It is derived from the agents' files and the store, so an index of another
  * version, or a damaged one, is set aside and built anew (R13); it is never migrated and never the only place of a fact.
  */
-export const INDEX_VERSION = 1
+export const INDEX_VERSION = 2
 
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;

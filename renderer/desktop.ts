@@ -2,7 +2,9 @@ import type { DesktopBridge } from '../contract/desktop.ts'
 
 declare global {
   interface Window {
-    /** Present only in the desktop window. */
     readonly reprise?: DesktopBridge
   }
 }
+
+/** What only the desktop window can do; null in a browser. */
+export const desktop = (): DesktopBridge | null => window.reprise ?? null
