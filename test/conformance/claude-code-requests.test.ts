@@ -156,6 +156,35 @@ describe('requests of Claude Code', () => {
     expect(blobless[6]?.messages).toHaveLength(14)
   })
 
+  it('keeps every message in its place when several of one request could not be rebuilt', async () => {
+    const original = readFileSync(join(projects, '-home-dev-demo/30000000-0000-4000-8000-000000000002.jsonl'), 'utf8')
+    const file = join(scratch, 'several.jsonl')
+    writeFileSync(
+      file,
+      original
+        .split('\n')
+        .map((line) => (line.includes('"type":"user"') ? line.replace('second prompt', 'other prompt') : line))
+        .map((line) =>
+          line.includes('"type":"tool_result"') ? line.replace('"content":"', '"content":"other ') : line,
+        )
+        .join('\n'),
+    )
+    const request = (await rebuild(file)).at(-1)?.request
+    expect(request?.exact).toBe(false)
+    expect(request?.messages.map(({ role, asSent }) => [role, asSent])).toEqual([
+      ['user', true],
+      ['system', true],
+      ['assistant', true],
+      ['user', false],
+      ['assistant', true],
+      ['user', false],
+      ['assistant', true],
+      ['user', true],
+    ])
+    expect(request?.messages[3]?.blocks[0]?.text).toBe('other prompt')
+    expect(request?.messages[5]?.blocks[0]?.text).toMatch(/^other /)
+  })
+
   it('puts together a request of a version that recorded none, parallel calls included', async () => {
     const original = readFileSync(join(projects, '-home-dev-demo/40000000-0000-4000-8000-000000000001.jsonl'), 'utf8')
     const wanted = rebuilt.get('40000000-0000-4000-8000-000000000001')?.at(-1)

@@ -79,25 +79,60 @@ export const messageOf = (draft: Draft): WireMessage => ({
   content: draft.parts.flatMap(({ content }) => content),
 })
 
+export interface Match {
+  readonly message: WireMessage
+  /** Place of its draft among the drafts. */
+  readonly at: number
+}
+
 /**
  * Gives the wanted messages that these drafts hold, by hash. A draft can be more than what was sent (a reply that was cut off, a prompt
  * that waited), so parts of it are tried; only a message whose hash is the recorded one counts.
  */
-export function matchDrafts(
-  drafts: readonly Draft[],
-  wanted: ReadonlySet<string>,
-): { readonly found: ReadonlyMap<string, WireMessage>; readonly used: ReadonlySet<Draft> } {
-  const found = new Map<string, WireMessage>()
-  const used = new Set<Draft>()
-  for (const draft of drafts) {
+export function matchDrafts(drafts: readonly Draft[], wanted: ReadonlySet<string>): ReadonlyMap<string, Match> {
+  const found = new Map<string, Match>()
+  drafts.forEach((draft, at) => {
     for (const message of formsOf(draft)) {
       const hash = messageHash(message)
-      if (!wanted.has(hash)) continue
-      found.set(hash, message)
-      used.add(draft)
+      if (wanted.has(hash)) found.set(hash, { message, at })
     }
+  })
+  return found
+}
+
+/**
+ * The best guess for messages of a tail that neither a blob nor a draft holds: what the conversation has between the messages around
+ * them that were found.
+ */
+export function guessMessages(
+  tail: readonly string[],
+  drafts: readonly Draft[],
+  matches: ReadonlyMap<string, Match>,
+  isKnown: (hash: string) => boolean,
+): ReadonlyMap<string, readonly WireMessage[]> {
+  const guesses = new Map<string, readonly WireMessage[]>()
+  let gap: string[] = []
+  let from = 0
+  const close = (until: number) => {
+    const between = drafts.slice(from, until).map(messageOf)
+    const unknown = gap.filter((hash) => !isKnown(hash))
+    // Where the counts agree each has its own, else all stand where the first is missing.
+    const places = gap.length === between.length ? gap : unknown
+    const fits = places.length === between.length
+    for (const [n, hash] of unknown.entries()) {
+      const one = between[places.indexOf(hash)]
+      guesses.set(hash, fits && one !== undefined ? [one] : n === 0 ? between : [])
+    }
+    gap = []
+    from = Math.max(from, until + 1)
   }
-  return { found, used }
+  for (const hash of tail) {
+    const match = matches.get(hash)
+    if (match === undefined) gap.push(hash)
+    else close(match.at)
+  }
+  close(drafts.length)
+  return guesses
 }
 
 function* formsOf(draft: Draft): Iterable<WireMessage> {

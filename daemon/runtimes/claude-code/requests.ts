@@ -3,7 +3,7 @@ import { readConversation } from './conversation-before.ts'
 import { asRow, asText, type Row } from './fields.ts'
 import { asWireMessage, putCacheMarks, requestDigest, type WireMessage } from './request-digest.ts'
 import { RequestIndex, type RequestRow } from './request-index.ts'
-import { type Draft, groupRows, matchDrafts, messageOf } from './request-messages.ts'
+import { groupRows, guessMessages, matchDrafts } from './request-messages.ts'
 import { showRequest } from './request-view.ts'
 
 /** A message and whether it is the one that was sent, by its recorded hash. */
@@ -169,24 +169,19 @@ function findMessages(
     const message = place && asWireMessage(rows.at(place, (row) => row.hash === hash)?.message)
     if (message) found.set(hash, message)
   }
-  const wanted = new Set(hashes)
-  const guesses = new Map<string, readonly Draft[]>()
+  const guesses = new Map<string, readonly WireMessage[]>()
   for (const request of introduced) {
     const drafts = groupRows(index.conversationOf(request).flatMap((place) => rows.all(place)))
-    const matched = matchDrafts(drafts, new Set(request.tail))
-    for (const [hash, message] of matched.found) found.set(hash, message)
-    const left = drafts.filter((draft) => !matched.used.has(draft))
-    const unknown = request.tail.filter((hash) => wanted.has(hash) && !found.has(hash) && !guesses.has(hash))
-    unknown.forEach((hash, n) => {
-      // As many as are missing: one each. Otherwise all stand where the first is missing, in their order.
-      const one = left[n]
-      guesses.set(hash, left.length === unknown.length && one !== undefined ? [one] : n === 0 ? left : [])
-    })
+    const matches = matchDrafts(drafts, new Set(request.tail))
+    for (const [hash, { message }] of matches) found.set(hash, message)
+    const isKnown = (hash: string) => found.has(hash) || index.blobs.has(hash)
+    for (const [hash, guess] of guessMessages(request.tail, drafts, matches, isKnown))
+      if (!guesses.has(hash)) guesses.set(hash, guess)
   }
   return hashes.flatMap((hash): readonly RebuiltMessage[] => {
     const message = found.get(hash)
     if (message !== undefined) return [{ message, asSent: true }]
-    return (guesses.get(hash) ?? []).map((draft) => ({ message: messageOf(draft), asSent: false }))
+    return (guesses.get(hash) ?? []).map((guess) => ({ message: guess, asSent: false }))
   })
 }
 
