@@ -8,6 +8,7 @@ import type { RebuiltRequest } from '../../daemon/runtimes/adapter.ts'
 import { claudeCode } from '../../daemon/runtimes/claude-code/index.ts'
 import { looseUnit } from '../kit/read-session.ts'
 import { rebuildAll } from '../kit/rebuild-requests.ts'
+import { normaliseRequest } from '../kit/sent-request.ts'
 
 const fixtures = join(import.meta.dirname, '../fixtures/claude-code')
 const projects = join(fixtures, 'sessions/projects')
@@ -24,31 +25,6 @@ const exchangeSchema = z.object({
   headers: z.array(z.tuple([z.string(), z.string()])),
   body: z.record(z.string(), z.unknown()),
 })
-const blockSchema = z.looseObject({ type: z.string() })
-const messageSchema = z.looseObject({ role: z.string(), content: z.union([z.string(), z.array(blockSchema)]) })
-
-/** What the digest is made of: no metadata, stream and attribution line, every message as blocks, the betas of the header. */
-function normalise({ headers, body }: z.infer<typeof exchangeSchema>): Record<string, unknown> {
-  const { metadata: _, stream: __, safeguards: ___, ...rest } = body
-  const betas = headers.find(([name]) => name.toLowerCase() === 'anthropic-beta')?.[1].split(',')
-  return {
-    ...rest,
-    betas,
-    system: z
-      .array(z.looseObject({ text: z.string() }))
-      .parse(body.system)
-      .filter(({ text }) => !text.startsWith('x-anthropic-billing-header')),
-    messages: z
-      .array(messageSchema)
-      .parse(body.messages)
-      .map((message) =>
-        typeof message.content === 'string'
-          ? { ...message, content: [{ type: 'text', text: message.content }] }
-          : message,
-      ),
-  }
-}
-
 const exchanges = readdirSync(join(fixtures, 'exchanges'), { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.request.json'))
   .sort()
@@ -68,7 +44,7 @@ describe('requests of Claude Code', () => {
     const exchange = exchangeSchema.parse(JSON.parse(readFileSync(join(fixtures, 'exchanges', name), 'utf8')))
     const header = (wanted: string) => exchange.headers.find(([key]) => key.toLowerCase() === wanted)?.[1]
     const key = header('x-claude-code-agent-id') ?? header('x-claude-code-session-id') ?? ''
-    const sent = normalise(exchange)
+    const sent = normaliseRequest(exchange.body, header('anthropic-beta') ?? '')
     const same = rebuilt.get(key)?.filter(({ body }) => isDeepStrictEqual(body.messages, sent.messages))
     expect(same).toHaveLength(1)
     expect(same?.[0]).toMatchObject({ exact: true, why: null })

@@ -41,7 +41,8 @@ const withoutCacheMarks = (blocks: readonly unknown[]): readonly unknown[] =>
 
 /** Puts the marks of a row's `cacheControl` where their paths point; a path that leads nowhere is left out, the digest tells. */
 export function putCacheMarks(body: Row, marks: unknown): Row {
-  const marked = structuredClone(body)
+  // The same message may stand in a request twice and be one object here: a copy that keeps identities would be marked in both places.
+  const marked = asRow(JSON.parse(JSON.stringify(body))) ?? {}
   for (const value of asList(marks)) {
     const mark = asRow(value)
     let target: unknown = marked
