@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { PRODUCT_VERSION, RepriseError } from '../contract/index.ts'
+import { addContextCommand } from './commands/context-command.ts'
 import { addDaemonCommands } from './commands/daemon-commands.ts'
 import { addManifestCommands } from './commands/manifest-commands.ts'
 import { addRunCommands } from './commands/run-commands.ts'
@@ -23,7 +24,8 @@ const main = async (argv: readonly string[]): Promise<number> => {
     .version(PRODUCT_VERSION)
     .exitOverride()
     .configureOutput({ writeErr: (text) => terminal.note(text.trimEnd()), outputError: () => undefined })
-  for (const add of [addDaemonCommands, addRunCommands, addManifestCommands, addStoreCommands]) add(program, session)
+  for (const add of [addDaemonCommands, addRunCommands, addContextCommand, addManifestCommands, addStoreCommands])
+    add(program, session)
   for (const command of program.commands) command.option('--json', 'one JSON document on standard output')
   try {
     await program.parseAsync(argv, { from: 'user' })

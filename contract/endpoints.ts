@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { gapSchema, homeSchema, settingsSchema, statusSchema } from './home.ts'
 import { instructionPieceSchema, manifestSchema } from './manifest.ts'
 import {
+  contextSchema,
   coverageSchema,
   eventDetailSchema,
   eventSchema,
@@ -97,6 +98,14 @@ export const endpoints = {
   'runs.event': read(
     z.object({ run: z.string(), seq: z.number().int().min(1), whole: z.boolean().optional() }),
     eventDetailSchema,
+  ),
+  /**
+   * What the model was given for the reply at a point, or for the next one after it, or for the last one before it. The point is `seq`, or
+   * what the reference names (`RUN@SEQ`); without either the end of the run.
+   */
+  'runs.context': read(
+    z.object({ run: z.string(), seq: z.number().int().min(0).optional(), whole: z.boolean().optional() }),
+    contextSchema,
   ),
   /** One small tick per event, for the scrubber: what it was, whether it failed, whether it changed something. */
   'runs.ticks': read(

@@ -212,6 +212,56 @@ export const eventDetailSchema = z.object({
 })
 export type EventDetail = Readonly<z.infer<typeof eventDetailSchema>>
 
+const contextBlockSchema = z.object({
+  kind: z.enum(['text', 'thinking', 'call', 'result', 'image', 'other']),
+  label: z.string(),
+  body: shownTextSchema,
+  format: z.enum(['markdown', 'text', 'json', 'ansi']),
+  /** The provider was asked to cache everything up to here. */
+  cached: z.boolean(),
+})
+export type ContextBlock = Readonly<z.infer<typeof contextBlockSchema>>
+
+/** What the model was given for one reply. */
+export const contextSchema = z.object({
+  /** Run and event of the reply the request led to. Another run than asked for where a fork copied the reply. */
+  run: z.string(),
+  at_seq: z.number().int(),
+  /** The digest of what was rebuilt is the one the agent recorded of what it sent. */
+  exact: z.boolean(),
+  /** Why it is not exact. */
+  why: z.string().nullable(),
+  /** Digest the agent recorded. */
+  digest: z.string().nullable(),
+  /** `archive`: rebuilt from the kept copy, in which secrets are covered. */
+  from: z.enum(['disk', 'archive']),
+  model: z.string().nullable(),
+  /** JSON. */
+  parameters: shownTextSchema,
+  system: z.array(contextBlockSchema),
+  tools: z.array(z.object({ name: z.string(), schema_digest: z.string(), definition: shownTextSchema })),
+  messages: z.array(
+    z.object({
+      role: z.string(),
+      /** The record vouches for this message; otherwise it is the best that could be put together. */
+      as_sent: z.boolean(),
+      blocks: z.array(contextBlockSchema),
+    }),
+  ),
+  /** The request before: the event of its reply, and how many of its messages this one begins with. */
+  before: z
+    .object({
+      seq: z.number().int(),
+      kept: z.number().int(),
+      messages: z.number().int(),
+      /** System prompt or tools are others; null when not known. */
+      shape_changed: z.boolean().nullable(),
+      parameters_changed: z.boolean().nullable(),
+    })
+    .nullable(),
+})
+export type ModelContext = Readonly<z.infer<typeof contextSchema>>
+
 export const unreadableSchema = z.object({
   path: z.string(),
   line: z.number().int(),

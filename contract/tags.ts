@@ -26,6 +26,7 @@ export const provides = {
   'runs.get': ['runs', 'events'],
   'runs.events': ['events'],
   'runs.event': ['events'],
+  'runs.context': ['events'],
   'runs.ticks': ['events'],
   'runs.files': ['events'],
   'runs.recover': ['events'],

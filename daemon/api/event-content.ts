@@ -1,7 +1,7 @@
 import { RepriseError } from '../../contract/index.ts'
 import { type EventLines, readEventLines } from '../capture/read-event-lines.ts'
 import type { Parts } from '../parts.ts'
-import type { EventContent } from '../runtimes/adapter.ts'
+import type { EventContent, SessionUnit } from '../runtimes/adapter.ts'
 import type { RunRow } from '../store/index/run-row.ts'
 
 /** What an event says in full, before anything is covered. Never leaves the daemon as it is. */
@@ -17,19 +17,7 @@ export const readEventContent = async (
   const lines = event ? await readEventLines(index, parts.store, row, seq) : null
   const adapter = parts.adapters.get(row.runtime)
   if (!event || !lines || !adapter) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
-  const meta = index.sql('select parent_session, meta from runs where key = ?').get(row.key) as {
-    parent_session: string | null
-    meta: string
-  }
-  const unit = {
-    home: row.home_path,
-    session: row.session,
-    parentSession: meta.parent_session,
-    relation: row.relation === 'subagent' ? ('subagent' as const) : null,
-    file: lines.file,
-    sideFiles: [],
-    meta: JSON.parse(meta.meta) as Record<string, unknown>,
-  }
+  const unit = unitOf(parts, row, lines.file)
   return {
     content: adapter.describeEvent(
       unit,
@@ -37,5 +25,22 @@ export const readEventContent = async (
       lines.lines,
     ),
     lines,
+  }
+}
+
+/** The session of a run as its adapter knows it. */
+export const unitOf = (parts: Parts, row: RunRow, file: string): SessionUnit => {
+  const known = parts.index().sql('select parent_session, meta from runs where key = ?').get(row.key) as {
+    parent_session: string | null
+    meta: string
+  }
+  return {
+    home: row.home_path,
+    session: row.session,
+    parentSession: known.parent_session,
+    relation: row.relation === 'subagent' ? 'subagent' : null,
+    file,
+    sideFiles: [],
+    meta: JSON.parse(known.meta) as Record<string, unknown>,
   }
 }

@@ -7,6 +7,7 @@ import { coverageOf } from './coverage.ts'
 import { readEventDetail } from './event-detail.ts'
 import type { SomeHandlers } from './handlers.ts'
 import { parsePoint } from './references.ts'
+import { readContext } from './run-context.ts'
 import { unreadableOf } from './unreadable.ts'
 
 const PAGE = 200
@@ -99,6 +100,8 @@ export const createRunHandlers = (parts: Parts) =>
     },
 
     'runs.event': ({ run, seq, whole }) => readEventDetail(parts, run, seq, whole === true),
+
+    'runs.context': ({ run, seq, whole }) => readContext(parts, run, seq ?? null, whole === true),
 
     'runs.ticks': ({ run }) => {
       const index = parts.index()

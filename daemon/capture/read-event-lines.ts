@@ -15,7 +15,7 @@ export interface EventLines {
   readonly why: string | null
 }
 
-interface FileRow {
+export interface FileRow {
   readonly path: Uint8Array
   readonly rel: string
   readonly offset: number

@@ -26,6 +26,11 @@ export interface RuntimeAdapter {
   openReader(unit: SessionUnit): SessionReader
   /** What the records of one event say in full, secrets included: the caller covers them. */
   describeEvent(unit: SessionUnit, event: EventPlace, lines: readonly RawLine[]): EventContent
+  /**
+   * The request that led to a reply, from the rows of the reply and the session they stand in; secrets included: the caller covers them.
+   * What could not be rebuilt is said, never left out in silence.
+   */
+  rebuildRequest(unit: SessionUnit, reply: readonly RawLine[], lines: SessionLines): Promise<RebuiltRequest>
   /** The configuration in force for a start in `cwd` now. */
   resolve(request: ResolveRequest): Resolution
   /**
@@ -233,6 +238,61 @@ export interface EventContent {
     /** Why a side is missing although it existed. */
     readonly why: string | null
   }[]
+}
+
+export interface LinePlace {
+  readonly line: number
+  readonly byte: number
+  readonly bytes: number
+}
+
+/** The lines of one session's main file, from wherever they are kept. */
+export interface SessionLines {
+  /** Every record in file order until `visit` gives false, in fixed memory whatever the size of the file. */
+  scan(visit: (line: RawLine) => boolean): Promise<void>
+  /** Records at places that `scan` gave, in file order. Those that are not there any more are left out. */
+  read(places: readonly LinePlace[]): Promise<readonly RawLine[]>
+}
+
+export interface RequestBlock {
+  readonly kind: 'text' | 'thinking' | 'call' | 'result' | 'image' | 'other'
+  readonly label: string
+  readonly text: string
+  readonly format: 'markdown' | 'text' | 'json' | 'ansi'
+  /** The provider was asked to cache everything up to here. */
+  readonly cached: boolean
+}
+
+/** What the model was given for one reply. */
+export interface RebuiltRequest {
+  /** The request in the runtime's own wire form, less what its records never hold. */
+  readonly body: Readonly<Record<string, unknown>>
+  readonly model: string | null
+  /** JSON of everything but model, system prompt, tools and messages. */
+  readonly parameters: string
+  readonly system: readonly RequestBlock[]
+  readonly tools: readonly { readonly name: string; readonly schemaDigest: string; readonly definition: string }[]
+  readonly messages: readonly {
+    readonly role: string
+    /** The record itself vouches for this message; otherwise it is the best that could be put together. */
+    readonly asSent: boolean
+    readonly blocks: readonly RequestBlock[]
+  }[]
+  /** Digest the runtime recorded of what it sent, as it stands there; null when it recorded none. */
+  readonly digest: string | null
+  /** The digest of `body`, computed as the runtime does, is the recorded one. */
+  readonly exact: boolean
+  /** Why it is not exact. */
+  readonly why: string | null
+  /** The answered request before this one: the first line of its reply, and how many of its messages this one begins with. */
+  readonly before: {
+    readonly line: number
+    readonly kept: number
+    readonly messages: number
+    /** System prompt or tools are others; null when not known. */
+    readonly shapeChanged: boolean | null
+    readonly parametersChanged: boolean | null
+  } | null
 }
 
 export interface SessionSummary {

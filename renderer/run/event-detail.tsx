@@ -13,6 +13,7 @@ import { runPath } from '../shell/address.ts'
 import { queryKey, useRead, useTransport } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { ChangeView } from './change-view.tsx'
+import { ContextView } from './context-view.tsx'
 import { PartView, withKeys } from './part-view.tsx'
 
 const w = words.run
@@ -86,7 +87,7 @@ function Detail({ detail, run, stale, onMoveSeq, onWhole }: DetailProps) {
       text: of('prompt', 'text', 'thinking'),
       call: of('input'),
       output: of('output', 'error'),
-      context: of('context'),
+      details: of('context'),
       raw: of('raw'),
     }
   }, [parts])
@@ -97,8 +98,9 @@ function Detail({ detail, run, stale, onMoveSeq, onWhole }: DetailProps) {
   add('text', groups.text.length > 0)
   add('call', groups.call.length > 0)
   add('output', groups.output.length > 0)
-  add('context', groups.context.length > 0)
+  add('details', groups.details.length > 0)
   add('raw', groups.raw.length > 0)
+  add('context', run.status !== 'no_conversation')
   const wanted = preferred !== null && tabs.some((entry) => entry.id === preferred) ? preferred : null
   const [tab, setTab] = useState<TabId | null>(
     wanted ?? (event.ok === false && groups.output.length > 0 ? 'output' : null) ?? tabs[0]?.id ?? null,
@@ -181,11 +183,14 @@ function Detail({ detail, run, stale, onMoveSeq, onWhole }: DetailProps) {
           <TabPanel id="changes">
             <ChangeView detail={detail} run={run} onMoveSeq={onMoveSeq} />
           </TabPanel>
-          {(['text', 'call', 'output', 'context', 'raw'] as const).map((id) => (
+          {(['text', 'call', 'output', 'details', 'raw'] as const).map((id) => (
             <TabPanel key={id} id={id}>
               {show(groups[id])}
             </TabPanel>
           ))}
+          <TabPanel id="context">
+            <ContextView run={run} seq={event.seq} onMoveSeq={onMoveSeq} />
+          </TabPanel>
         </Tabs>
       )}
     </section>

@@ -10,6 +10,7 @@ import { inferManifest } from './infer-manifest.ts'
 import { joinManifest } from './join-manifest.ts'
 import { listSessions } from './list-sessions.ts'
 import { ClaudeReader } from './reader.ts'
+import { rebuildRequest } from './requests.ts'
 import { claudeCodeResolverFacts } from './resolve/facts.ts'
 import { resolveClaudeCode } from './resolve/index.ts'
 
@@ -25,6 +26,7 @@ export const claudeCode: RuntimeAdapter = {
   openReader: (unit) => new ClaudeReader(unit),
   resolve: resolveClaudeCode,
   describeEvent,
+  rebuildRequest: (_unit, reply, lines) => rebuildRequest(reply, lines),
   inferManifest,
   joinManifest,
   recordedTexts: (stretch) => [...textsOf(stretch).values()].map((text) => ({ digest: textDigest(text), text })),
