@@ -210,14 +210,14 @@ export const createImporter = (parts: ImporterParts): Importer => {
       return true
     }
     if (linkStep()) return true
-    if (typed.waiting) {
-      for (const run of await typed.step()) tellRun(run)
-      return true
-    }
     if (await freezeStep()) return true
     if (keeper.waiting > 0) {
       progress.say('archiving', null)
       await keeper.step()
+      return true
+    }
+    if (typed.waiting) {
+      for (const run of await typed.step()) tellRun(run)
       return true
     }
     if (!inTransaction(db, () => indexWords(db))) return false

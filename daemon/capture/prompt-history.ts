@@ -13,8 +13,8 @@ import { saveTotals } from './run-writer.ts'
 import { dropTypedOnly } from './typed-only-runs.ts'
 import { createTypedPromptPlaces } from './typed-prompt-places.ts'
 
-/** Sessions that go into the store together. */
-const TOGETHER = 48
+/** Sessions that go into the store together: they share its commits, and a live session waits for them. */
+const TOGETHER = 24
 
 export interface HomeListing {
   readonly home: string

@@ -183,7 +183,7 @@ export const createTypedPromptPlaces = (db: Database, gaps: GapNotes): TypedProm
     },
 
     markKept(home, session) {
-      sql('update typed_prompts set kept = 1 where home = ? and session = ?').run(home, session)
+      sql('update typed_prompts set kept = 1 where home = ? and session = ? and kept = 0').run(home, session)
     },
   }
 }

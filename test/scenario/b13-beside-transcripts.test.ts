@@ -355,14 +355,33 @@ describe('typed prompts without a transcript', () => {
 
   it('wait while a folder that may hold the transcript cannot be listed', async () => {
     home = makeEmptyHome()
-    fs.mkdirSync(claude('projects'), { recursive: true })
+    fs.mkdirSync(claude())
     // A circle of links cannot be listed by anybody, not even by root.
-    const folder = claude('projects/-home-dev-shop')
-    fs.symlinkSync(folder, folder)
+    fs.symlinkSync(claude('projects'), claude('projects'))
     fs.writeFileSync(claude('history.jsonl'), `${typed(lost, 0, 'typed quince')}\n`)
     await start()
-    const { runs } = await daemon.call('runs.list', {})
+    const waiting = async (): Promise<boolean> =>
+      (await daemon.call('health.gaps', {})).gaps.some(({ message }) => message.includes('which cannot be listed'))
+    expect((await daemon.call('runs.list', {})).runs).toEqual([])
+    expect(await waiting()).toBe(true)
+    fs.rmSync(claude('projects'))
+    fs.mkdirSync(claude('projects'))
+    await daemon.call('sync.now', {})
+    expect((await runOf(lost)).title).toBe('typed quince')
+    expect(await waiting()).toBe(false)
+  })
+
+  it('are not kept where only digests of texts are, and that is told', async () => {
+    home = makeFixtureHome()
+    fs.appendFileSync(claude('history.jsonl'), `${typed(lost, 0, 'typed quince')}\n`)
+    daemon = await startDaemon(home)
+    await daemon.call('settings.set', { collection: 'digests' })
+    await daemon.stop()
+    fs.rmSync(path.join(home.data, 'store.git/refs/sessions'), { recursive: true, force: true })
+    daemon = await startDaemon(home)
+    await daemon.call('store.reindex', {})
+    expect((await daemon.call('runs.list', {})).runs.length).toBe(15)
     const { gaps } = await daemon.call('health.gaps', {})
-    if (runs.length === 0) expect(gaps.some(({ message }) => message.includes('cannot be listed'))).toBe(true)
+    expect(gaps.find(({ path: file }) => file === claude('history.jsonl'))?.message).toContain('1 session')
   })
 })
