@@ -15,6 +15,7 @@ export const coverageOf = (index: IndexReader, row: RunRow): Coverage => {
     (sum, n) => sum + n,
     0,
   )
+  if ((JSON.parse(row.meta) as Record<string, unknown>).typed_only === true) return typedOnlyCoverage(row)
   const items: Coverage['items'] = [
     {
       what: 'session',
@@ -73,4 +74,19 @@ export const coverageOf = (index: IndexReader, row: RunRow): Coverage => {
     { what: 'databases and browsers', state: 'none', why: 'not captured', count: null },
   ]
   return { mode: 'observed', state: row.status === 'unreadable' ? 'none' : 'partial', items }
+}
+
+/** A session whose transcript was gone before it was read (B13): nothing of it is known but what was typed. */
+const typedOnlyCoverage = (row: RunRow): Coverage => {
+  const why = 'only the typed prompts are left: the transcript was gone before it was read'
+  const nothing = ['model calls', 'tool calls', 'file effects', 'configuration', 'network, clock, randomness']
+  return {
+    mode: 'observed',
+    state: 'partial',
+    items: [
+      { what: 'session', state: 'partial', why, count: row.rows },
+      ...nothing.map((what) => ({ what, state: 'none' as const, why, count: null })),
+      { what: 'databases and browsers', state: 'none', why: 'not captured', count: null },
+    ],
+  }
 }

@@ -173,8 +173,10 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
     })
   }
   for (const row of index
-    .sql(`select id, source_state as state from runs where source_state <> 'present' order by sort_at desc`)
-    .all() as { id: string; state: 'shrank' | 'vanished' }[])
+    .sql(
+      `select id, source_state as state, json_extract(meta, '$.typed_only') as typed from runs where source_state <> 'present' order by sort_at desc`,
+    )
+    .all() as { id: string; state: 'shrank' | 'vanished'; typed: number | null }[])
     add({
       id: `source:${row.id}`,
       kind: row.state === 'shrank' ? 'source_shrank' : 'source_vanished',
@@ -183,8 +185,10 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       message:
         row.state === 'shrank'
           ? `the agent rewrote the session file of ${row.id}`
-          : `the session file of ${row.id} is gone`,
-      hint: 'what was read before is kept and shown',
+          : row.typed === 1
+            ? `the session file of ${row.id} was gone before it was read; only the typed prompts are left`
+            : `the session file of ${row.id} is gone`,
+      hint: row.typed === 1 ? 'the prompts are kept and shown' : 'what was read before is kept and shown',
     })
   for (const home of parts.homes.list()) {
     const sessions = index

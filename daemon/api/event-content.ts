@@ -1,5 +1,7 @@
-import { RepriseError } from '../../contract/index.ts'
+import { type HomeId, RepriseError, type RunId } from '../../contract/index.ts'
 import { type EventLines, readEventLines } from '../capture/read-event-lines.ts'
+import { readSideFile } from '../capture/read-side-file.ts'
+import { runIdOf } from '../capture/run-ids.ts'
 import type { Parts } from '../parts.ts'
 import type { EventContent, SessionUnit } from '../runtimes/adapter.ts'
 import type { RunRow } from '../store/index/run-row.ts'
@@ -18,14 +20,16 @@ export const readEventContent = async (
   const adapter = parts.adapters.get(row.runtime)
   if (!event || !lines || !adapter) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
   const unit = unitOf(parts, row, lines.file)
-  return {
-    content: adapter.describeEvent(
-      unit,
-      { id: event.id, kind: event.kind, tool: event.tool, toolUseId: event.tool_use_id },
-      lines.lines,
-    ),
-    lines,
-  }
+  const runs = [row.id as RunId]
+  // A subagent's outputs are spilled into the folder of the session that started it.
+  if (unit.parentSession !== null) runs.push(runIdOf(row.home as HomeId, unit.parentSession))
+  const content = await adapter.describeEvent(
+    unit,
+    { id: event.id, kind: event.kind, tool: event.tool, toolUseId: event.tool_use_id },
+    lines.lines,
+    (file) => readSideFile(parts.store, parts.redactor, row.home_path, runs, file),
+  )
+  return { content, lines }
 }
 
 /** The session of a run as its adapter knows it. */

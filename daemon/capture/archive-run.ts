@@ -16,6 +16,8 @@ export const aboutRunSchema = z.looseObject({
   meta: z.record(z.string(), z.unknown()),
   /** Frozen manifests by stretch; never replaced. */
   manifests: z.record(z.string(), z.string()),
+  /** Side files that were left out, relative to the home, and why. */
+  not_kept: z.record(z.string(), z.string()).optional(),
   changes: z.array(
     z.object({ at: z.string(), change: z.enum(['shrank', 'vanished', 'returned']), message: z.string() }),
   ),
@@ -79,7 +81,7 @@ const readWholeLines = (fd: number, from: number, until: number): Uint8Array | n
   }
 }
 
-const lengthsOfLines = (bytes: Uint8Array): number[] => {
+export const lengthsOfLines = (bytes: Uint8Array): number[] => {
   const lengths: number[] = []
   for (let at = 0; at < bytes.length; ) {
     const lf = bytes.indexOf(LF, at)

@@ -24,6 +24,8 @@ export interface HomeScan {
   readonly all: ReadonlyMap<string, Task>
   /** Files the index knows and the disk no longer has. */
   readonly gone: readonly { readonly run: number; readonly file: string }[]
+  /** Folders that could not be listed: what they hold is unknown. */
+  readonly unlisted: readonly string[]
 }
 
 interface KnownFile {
@@ -81,7 +83,7 @@ export const scanHome = (
   const gone = present
     .map(({ path: bytes, run }) => ({ run, file: Buffer.from(bytes).toString() }))
     .filter(({ file }) => !all.has(file) && !problems.some((where) => file.startsWith(where)) && isGone(file))
-  return { tasks, all, gone }
+  return { tasks, all, gone, unlisted: problems.filter(isUnlistable) }
 }
 
 /** Sessions of a home that only the archive still knows (B13): their files are gone, and the index may be new. */
@@ -90,15 +92,33 @@ export async function* findArchivedOnly(
   store: Store,
   adapter: RuntimeAdapter,
   home: string,
-): AsyncGenerator<{ readonly run: RunId; readonly unit: SessionUnit }> {
+): AsyncGenerator<{
+  readonly run: RunId
+  readonly unit: SessionUnit
+  /** Side files that were left out, relative to the home, and why. */
+  readonly notKept: Readonly<Record<string, string>>
+}> {
   for await (const { run, about } of store.sessions.list()) {
     const parsed = aboutRunSchema.safeParse(about)
     if (!parsed.success || parsed.data.home !== home || parsed.data.runtime !== adapter.runtime) continue
     if (sql('select 1 from runs where id = ?').get(run) !== undefined) continue
-    const { session, parent_session, relation, meta } = parsed.data
+    const { session, parent_session, relation, meta, not_kept: notKept = {} } = parsed.data
     const file = path.join(home, parsed.data.file)
     if (isGone(file))
-      yield { run, unit: { home, session, parentSession: parent_session, relation, file, sideFiles: [], meta } }
+      yield {
+        run,
+        unit: { home, session, parentSession: parent_session, relation, file, sideFiles: [], meta },
+        notKept,
+      }
+  }
+}
+
+const isUnlistable = (folder: string): boolean => {
+  try {
+    fs.readdirSync(folder)
+    return false
+  } catch (error) {
+    return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
   }
 }
 

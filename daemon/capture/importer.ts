@@ -10,7 +10,9 @@ import { findArchivedOnly, scanHome, type Task } from './home-scan.ts'
 import { createImportProgress } from './import-progress.ts'
 import { createUnitImporter, type ImportStep } from './import-unit.ts'
 import { indexWords } from './index-words.ts'
+import { createSideFileKeeper, tellLeftOut } from './keep-side-files.ts'
 import { linkRun } from './link-runs.ts'
+import { createPromptHistory } from './prompt-history.ts'
 import { createRunAbouts } from './run-abouts.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
 import { createRunWriter, saveTotals } from './run-writer.ts'
@@ -72,7 +74,9 @@ export const createImporter = (parts: ImporterParts): Importer => {
     archived: (run, file, generation) => store.sessions.read(run, file, generation),
   })
   const changes = createSessionChanges({ db, store, units, abouts, now })
-  const keeper = createSessionKeeper({ db, store, log, gaps, abouts, keepTexts })
+  const sideFiles = createSideFileKeeper({ sql, store, redactor, gaps, now })
+  const keeper = createSessionKeeper({ db, store, log, gaps, abouts, adapters, sideFiles, keepTexts })
+  const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, keepTexts })
   const freeze = () => ({ store, redactor, surroundings, keepTexts: keepTexts() })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))
@@ -80,6 +84,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const known = new Map<string, Task>()
   const urgent = new Map<string, Task>()
   let backlog: Task[] = []
+  /** Homes to be looked at because something in them is new, and what a caller waits for. Done by the loop: it alone writes. */
+  const looks = new Map<string, HomeRef>()
+  const chores: (() => void)[] = []
+  const toAdopt: HomeRef[] = []
+  let adopting: ReturnType<typeof findArchivedOnly> | null = null
   const unlinked = new Set<number>()
   let watching = false
   let stopped = false
@@ -182,6 +191,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
 
   /** The most urgent step there is. False when nothing is left to do. */
   const oneStep = async (): Promise<boolean> => {
+    if (choreStep()) return true
     const first = urgent.entries().next()
     if (!first.done) {
       const [file, task] = first.value
@@ -189,6 +199,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
       return true
     }
     if (freezer.full) return freezeStep()
+    if (await adoptStep()) return true
     const task = backlog[0]
     if (task) {
       progress.say('reading', task.unit.home)
@@ -203,6 +214,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
     if (keeper.waiting > 0) {
       progress.say('archiving', null)
       await keeper.step()
+      return true
+    }
+    if (typed.waiting) {
+      for (const run of await typed.step()) tellRun(run)
       return true
     }
     if (!inTransaction(db, () => indexWords(db))) return false
@@ -228,6 +243,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
   }
 
   const rest = async (): Promise<void> => {
+    // Asked for while the last step found nothing to do.
+    if (chores.length > 0 || looks.size > 0 || urgent.size > 0) return
     progress.say('idle', null, true)
     becomeIdle?.()
     becomeIdle = null
@@ -256,22 +273,67 @@ export const createImporter = (parts: ImporterParts): Importer => {
 
   /** What a home holds that is not read yet; files that are gone are marked at once. */
   const look = ({ runtime, path: home }: HomeRef): readonly Task[] => {
-    const { tasks, all, gone } = scanHome(sql, need(runtime), home, gaps, now)
-    for (const [file, task] of all) known.set(file, task)
+    const adapter = need(runtime)
+    const { tasks, all, gone, unlisted } = scanHome(sql, adapter, home, gaps, now)
+    for (const [file, task] of all) {
+      known.set(file, task)
+      noteSideFiles(task)
+    }
+    typed.expect({ home, adapter, sessions: [...all.values()].map(({ unit }) => unit.session), unlisted })
     for (const { run, file } of gone) if (changes.markVanished(run, file) !== null) tellRun(run)
     return tasks
   }
 
-  const adoptArchived = async ({ runtime, path: home }: HomeRef): Promise<void> => {
-    const adapter = need(runtime)
-    for await (const { run, unit } of findArchivedOnly(sql, store, adapter, home)) {
+  /** Files beside a session change without it: a note is finished, an output is written before its record. */
+  const noteSideFiles = ({ unit, adapter }: Task): void => {
+    if (unit.sideFiles.length === 0) return
+    const run = sql('select key from runs where id = ?').get(
+      runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session),
+    ) as { key: number } | undefined
+    if (run && sideFiles.isBehind(run.key, unit.home, unit.sideFiles)) keeper.add(run.key)
+  }
+
+  /** Brings one session that only the archive knows into the index. False when there is none left. */
+  const adoptStep = async (): Promise<boolean> => {
+    const [home] = toAdopt
+    if (!home) return false
+    const adapter = need(home.runtime)
+    try {
+      adopting ??= findArchivedOnly(sql, store, adapter, home.path)
+      const next = await adopting.next()
+      if (next.done) {
+        toAdopt.shift()
+        adopting = null
+        return true
+      }
+      const { run, unit, notKept } = next.value
       await changes.adopt(unit, adapter)
+      for (const [rel, why] of Object.entries(notKept)) tellLeftOut(gaps, run, path.join(home.path, rel), why)
       const adopted = sql('select key from runs where id = ?').get(run) as { key: number } | undefined
-      if (!adopted) continue
+      if (!adopted) return true
       saveTotals(db, adopted.key)
       unlinked.add(adopted.key)
       freezer.gather(adopted.key, unit, adapter, false)
+    } catch (error) {
+      // One session that cannot be read from the store must not hide the others.
+      logFault('archived session not read', error, home.path)
     }
+    return true
+  }
+
+  /** What was asked for from outside. */
+  const choreStep = (): boolean => {
+    const chore = chores.shift()
+    if (chore) {
+      chore()
+      return true
+    }
+    const next = looks.entries().next()
+    if (next.done) return false
+    const [place, home] = next.value
+    looks.delete(place)
+    for (const found of look(home)) urgent.set(found.unit.file, found)
+    return true
   }
 
   /** What an earlier life of the daemon read but could not finish: links, manifests, keeping. */
@@ -287,25 +349,34 @@ export const createImporter = (parts: ImporterParts): Importer => {
     }
   }
 
+  const takeUpHomes = (homes: readonly HomeRef[]): void => {
+    progress.begin()
+    progress.say('discovering', null, true)
+    const found = homes.flatMap(look)
+    const waiting = new Set(backlog.map((task) => task.unit.file))
+    backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))].sort((a, b) => b.mtime - a.mtime)
+    toAdopt.push(...homes)
+    takeUpUndone()
+    const bytes = backlog.reduce((sum, task) => sum + task.size, 0)
+    progress.expect(backlog.length, bytes)
+  }
+
   const running = loop()
   return {
     async sync(homes, watch) {
       watching = watch
       const started = performance.now()
-      progress.begin()
-      progress.say('discovering', null, true)
-      const found: Task[] = []
-      for (const home of homes) {
-        found.push(...look(home))
-        await adoptArchived(home)
-      }
-      const waiting = new Set(backlog.map((task) => task.unit.file))
-      backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))].sort((a, b) => b.mtime - a.mtime)
-      takeUpUndone()
-      const bytes = backlog.reduce((sum, task) => sum + task.size, 0)
-      progress.expect(backlog.length, bytes)
+      let failure: unknown = null
+      chores.push(() => {
+        try {
+          takeUpHomes(homes)
+        } catch (error) {
+          failure = error
+        }
+      })
       begin()
       await idle
+      if (failure !== null) throw failure
       const totals = sql('select count(*) as sessions, coalesce(sum(events), 0) as events from runs').get() as {
         sessions: number
         events: number
@@ -324,10 +395,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
         else {
           // A file not seen before, or a folder: listing the home finds out what it is.
           const home = homes.find((one) => changed.startsWith(one.path + path.sep))
-          if (home) for (const found of look(home)) urgent.set(found.unit.file, found)
+          if (home) looks.set(home.path, home)
         }
       }
-      if (urgent.size > 0) begin()
+      if (urgent.size > 0 || looks.size > 0) begin()
     },
 
     async stop() {

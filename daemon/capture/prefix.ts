@@ -43,6 +43,11 @@ export function digestPrefix(fd: number, bytes: number): Digest | null {
   return digestRange(fd, 0, bytes)
 }
 
+/** SHA-256 of bytes in memory. */
+export function digestOf(bytes: Uint8Array): Digest {
+  return asDigest(`sha256:${createHash('sha256').update(bytes).digest('hex')}`)
+}
+
 function digestRange(fd: number, from: number, bytes: number): Digest | null {
   const hash = createHash('sha256')
   const buffer = Buffer.allocUnsafe(Math.max(1, Math.min(CHUNK, bytes)))

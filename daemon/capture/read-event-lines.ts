@@ -50,12 +50,15 @@ export const readEventLines = async (
     const lines = readFromDisk(path, file, places)
     if (lines) return { lines, from: 'disk', file: path, why: null }
   }
-  const wanted = new Set(places.map(([line]) => line))
-  const lines: RawLine[] = []
+  const wanted = new Map(places.map(([line]) => [line, [] as RawLine[]]))
+  const last = Math.max(...wanted.keys())
   for await (const kept of store.sessions.read(run.id as RunId, file.rel, event.generation)) {
-    if (wanted.has(kept.line)) readOneLine(kept, { row: (row) => lines.push(row), unreadable: () => undefined })
-    if (kept.line >= Math.max(...wanted)) break
+    const found = wanted.get(kept.line)
+    if (found) readOneLine(kept, { row: (row) => found.push(row), unreadable: () => undefined })
+    if (kept.line >= last) break
   }
+  // In the order in which the event was put together, as from the disk: a part may stand before its head.
+  const lines = [...wanted.values()].flat()
   return lines.length > 0
     ? { lines, from: 'archive', file: path, why: null }
     : { lines, from: 'none', file: path, why: 'its file has changed or is gone, and this part was not kept' }

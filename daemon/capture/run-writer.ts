@@ -1,4 +1,5 @@
 import type { EventChange, RawLine, ReadEffect, ReadEvent, RowSink, SessionSummary } from '../runtimes/adapter.ts'
+import { isCredentialFile } from '../secrets/credential-files.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Database } from '../store/index/database.ts'
 import { statements } from '../store/index/database.ts'
@@ -165,6 +166,13 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
               `insert into stretches (run, n, started_at, cause, first_seq) values (?, ?, ?, ?, ?)
                on conflict (run, n) do update set started_at = excluded.started_at, cause = excluded.cause, first_seq = excluded.first_seq`,
             ).run(run, n, startedAt, cause, firstSeq)
+          },
+          copyOf(name, path) {
+            if (!feed.writing) return
+            sql(
+              `insert into side_copies (run, name, credential) values (?, ?, ?)
+               on conflict (run, name) do update set credential = max(credential, excluded.credential)`,
+            ).run(run, name, isCredentialFile(path) ? 1 : 0)
           },
           unknownRecord(_line: RawLine, _type: string) {
             // Counted by the reader and saved with the summary; the line itself stays in the archive.

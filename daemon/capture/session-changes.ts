@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Digest, RunId } from '../../contract/index.ts'
-import type { RuntimeAdapter, SessionUnit } from '../runtimes/adapter.ts'
+import { isTypedOnly, type RuntimeAdapter, type SessionUnit } from '../runtimes/adapter.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
 import type { AboutRun } from './archive-run.ts'
@@ -9,6 +9,7 @@ import { noteChange, type UnitImporter } from './import-unit.ts'
 import { digestPrefix } from './prefix.ts'
 import type { RunAbouts } from './run-abouts.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
+import { dropTypedOnly } from './typed-only-runs.ts'
 
 /** What happens to session files besides growing: they vanish, come back, are rewritten, or are known to the archive only. */
 export interface SessionChanges {
@@ -45,6 +46,7 @@ export const createSessionChanges = ({ db, store, units, abouts, now }: ChangePa
     async adopt(unit, adapter) {
       if (sql('select 1 from files where path = ?').get(Buffer.from(unit.file)) !== undefined) return
       const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
+      if (!isTypedOnly(unit)) dropTypedOnly(db, id)
       const rel = path.relative(unit.home, unit.file)
       const kept = (await store.sessions.state(id)).find(({ file }) => file === rel)
       if (!kept) return

@@ -1,10 +1,11 @@
 import type { RunId, RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
-import type { SessionUnit } from '../runtimes/adapter.ts'
+import type { RuntimeAdapter, SessionUnit } from '../runtimes/adapter.ts'
 import { type Database, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
-import { archiveStep } from './archive-run.ts'
+import { type AboutRun, archiveStep } from './archive-run.ts'
 import type { GapNotes } from './gap-notes.ts'
+import type { SideFileKeeper } from './keep-side-files.ts'
 import type { RunAbouts } from './run-abouts.ts'
 
 /** Sessions whose lines go into the store together: they share its commits. */
@@ -27,12 +28,16 @@ interface KeeperParts {
   readonly log: Log
   readonly gaps: GapNotes
   readonly abouts: RunAbouts
+  readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
+  readonly sideFiles: SideFileKeeper
   /** False at the collection level that keeps digests only. */
   readonly keepTexts: () => boolean
 }
 
 interface FileRow {
   readonly key: number
+  readonly run: number
+  readonly state: string
   readonly run_id: RunId
   readonly rel: string
   readonly path: Uint8Array
@@ -47,7 +52,16 @@ interface FileRow {
 }
 
 /** Brings the lines of sessions into the archive, secrets covered, behind the reading of them. */
-export const createSessionKeeper = ({ db, store, log, gaps, abouts, keepTexts }: KeeperParts): SessionKeeper => {
+export const createSessionKeeper = ({
+  db,
+  store,
+  log,
+  gaps,
+  abouts,
+  adapters,
+  sideFiles,
+  keepTexts,
+}: KeeperParts): SessionKeeper => {
   const sql = statements(db)
   const behind = new Set<number>()
 
@@ -68,7 +82,10 @@ export const createSessionKeeper = ({ db, store, log, gaps, abouts, keepTexts }:
       return
     }
     try {
-      if (await keepNext(file)) behind.delete(run)
+      if (await keepNext(file)) {
+        behind.delete(run)
+        await keepBeside(file)
+      }
       gaps.drop('not_archived', file.run_id)
     } catch (error) {
       behind.delete(run)
@@ -84,10 +101,25 @@ export const createSessionKeeper = ({ db, store, log, gaps, abouts, keepTexts }:
     }
   }
 
+  /** A run that was known by its typed prompts only is described by its session file from now on (B13). */
+  const aboutOf = async (file: FileRow): Promise<AboutRun> => {
+    const unit = unitOf(file, Buffer.from(file.path).toString())
+    const about = await abouts.of(file.run_id, unit, file.runtime)
+    if (about.file !== file.rel) Object.assign(about, { file: file.rel, meta: { ...unit.meta } })
+    return about
+  }
+
+  const keepBeside = async (file: FileRow): Promise<void> => {
+    const adapter = adapters.get(file.runtime)
+    if (!adapter || file.state !== 'present') return
+    const unit = unitOf(file, Buffer.from(file.path).toString())
+    await sideFiles.keep({ run: file.run, id: file.run_id, unit, adapter, about: await aboutOf(file) })
+  }
+
   /** True when nothing of the file is left to keep. The store says how far it got: after a crash it may be further than the index knows. */
   const keepNext = async (file: FileRow): Promise<boolean> => {
     const path = Buffer.from(file.path).toString()
-    const about = await abouts.of(file.run_id, unitOf(file, path), file.runtime)
+    const about = await aboutOf(file)
     const kept = (await store.sessions.state(file.run_id)).find(({ file: rel }) => rel === file.rel)
     const current = kept?.generation === file.generation ? kept : null
     const from = { byte: current?.bytes ?? 0, line: current?.lines ?? 0 }

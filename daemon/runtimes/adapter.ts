@@ -24,8 +24,19 @@ export interface RuntimeAdapter {
   watchPlaces(home: string, surroundings: Surroundings): readonly WatchPlace[]
   /** A reader for one unit, from its first byte. Deterministic: the same bytes give the same rows. */
   openReader(unit: SessionUnit): SessionReader
-  /** What the records of one event say in full, secrets included: the caller covers them. */
-  describeEvent(unit: SessionUnit, event: EventPlace, lines: readonly RawLine[]): EventContent
+  /** The side files of a unit as they are now. */
+  listSideFiles(unit: SessionUnit, report: (problem: SessionProblem) => void): Iterable<SideFile>
+  /** The file in which the runtime keeps what was typed, whether or not a session keeps it too; null when it has none. */
+  promptHistoryFile(home: string): string | null
+  /** One record of that file; null when it is none. Records of one session are read by a reader of a unit that is typed only. */
+  readTypedPrompt(record: unknown): TypedPrompt | null
+  /** What the records of one event say in full, secrets included: the caller covers them, and reads side files wherever they are. */
+  describeEvent(
+    unit: SessionUnit,
+    event: EventPlace,
+    lines: readonly RawLine[],
+    readSideFile: ReadSideFile,
+  ): Promise<EventContent>
   /**
    * The request that led to a reply, from the rows of the reply and the session they stand in; secrets included: the caller covers them.
    * What could not be rebuilt is said, never left out in silence.
@@ -102,6 +113,32 @@ export interface SessionUnit {
   readonly meta: Readonly<Record<string, unknown>>
 }
 
+/** A unit of which nothing but typed prompts is left (B13) says so in its `meta`, which goes wherever the unit goes. */
+export const typedOnly = { typed_only: true } as const
+export const isTypedOnly = ({ meta }: Pick<SessionUnit, 'meta'>): boolean => meta.typed_only === true
+
+export interface SideFile {
+  readonly path: string
+  /** A copy of another file. Which one, only the session's records tell (`RowSink.copyOf`): it may be one that must not be kept. */
+  readonly isCopy: boolean
+}
+
+export interface TypedPrompt {
+  /** Null in versions that did not write it down. */
+  readonly session: string | null
+  readonly text: string
+  readonly at: string | null
+  readonly cwd: string | null
+}
+
+/** `bytes`: the content, or its head when it is longer than is read at once; null when it is nowhere, and `why` then says so. */
+export interface SideFileContent {
+  readonly bytes: Uint8Array | null
+  readonly total: number
+  readonly why: string | null
+}
+export type ReadSideFile = (path: string) => Promise<SideFileContent>
+
 export interface WatchPlace {
   readonly path: string
   readonly depth: number
@@ -142,6 +179,8 @@ export interface RowSink {
     readonly firstSeq: number
   }): void
   unknownRecord(line: RawLine, type: string): void
+  /** The side file with this name holds a copy of the file at `path`. */
+  copyOf?(name: string, path: string): void
 }
 
 export interface ReadEffect {

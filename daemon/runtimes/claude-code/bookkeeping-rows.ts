@@ -1,3 +1,4 @@
+import { backupsOf } from './checkpoints.ts'
 import { readShape } from './evidence.ts'
 import { asInstantText, asName, asRow, asText, type Row } from './fields.ts'
 import type { ClaudeReader } from './reader.ts'
@@ -55,6 +56,7 @@ function checkpointPlace(reader: ClaudeReader, row: Row): { id: string; parentSe
 
 function readSnapshot(reader: ClaudeReader, row: Row): void {
   const snapshot = asRow(row.snapshot)
+  for (const backup of backupsOf(row)) reader.noteCopy(backup)
   const files = Object.keys(asRow(snapshot?.trackedFileBackups) ?? {})
   const count = `${files.length} ${files.length === 1 ? 'file' : 'files'}`
   reader.tally.checkpoints++
@@ -67,6 +69,7 @@ function readSnapshot(reader: ClaudeReader, row: Row): void {
 }
 
 function readDelta(reader: ClaudeReader, row: Row): void {
+  for (const backup of backupsOf(row)) reader.noteCopy(backup)
   const path = asText(row.trackingPath) ?? 'a file'
   const absent = asRow(row.backup)?.backupFileName === null
   reader.emit({

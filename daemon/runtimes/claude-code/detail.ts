@@ -1,4 +1,6 @@
 import type { EventKind } from '../../../contract/index.ts'
+import { isCredentialFile } from '../../secrets/credential-files.ts'
+import { backupsOf } from './checkpoints.ts'
 import { readDenial } from './denials.ts'
 import { readEdit } from './edits.ts'
 import { asList, asName, asNames, asRow, asText, blocksOf, plainText, type Row } from './fields.ts'
@@ -29,8 +31,13 @@ export interface DetailRequest {
   readonly tool: string | null
   /** Rows of the lines of the event: its own first, then those added by amendments, in that order. */
   readonly rows: readonly unknown[]
-  /** Content of a side file of the session by absolute path; null when it is not there. Called only for paths the record names. */
-  readonly readSideFile: (path: string) => string | null
+  /**
+   * Content of a side file by the absolute path the record names, or of a backup by the name in a checkpoint; null when it is nowhere.
+   * Called only for what the record names.
+   */
+  readonly readSideFile: (named: string) => string | null
+  /** Why `readSideFile` gave null for it, as far as that is known. */
+  readonly whyMissing?: (named: string) => string | null
 }
 
 export interface EventParts {
@@ -63,6 +70,8 @@ function partsOf(request: DetailRequest, rows: readonly Row[]): readonly DetailP
       return rows.flatMap((row) => instructionParts(request, row))
     case 'hook':
       return rows.flatMap(hookParts)
+    case 'checkpoint':
+      return rows.flatMap((row) => checkpointParts(request, row))
     case 'context':
     case 'note':
     case 'error':
@@ -71,7 +80,6 @@ function partsOf(request: DetailRequest, rows: readonly Row[]): readonly DetailP
     case 'plugin':
     case 'compact':
     case 'resume':
-    case 'checkpoint':
     case 'unknown':
       return rows.flatMap((row) => otherParts(request.kind === 'error' ? 'error' : 'context', row))
   }
@@ -153,7 +161,11 @@ function outputParts(request: DetailRequest, rows: readonly Row[]): readonly Det
     if (text !== null) return part('output', 'Output', text, format)
     return [
       ...part('output', 'Head of the output', plainText(block.content), format),
-      ...part('context', 'Missing', `The whole output was written to ${spilled}, which is not there any more.`),
+      ...part(
+        'context',
+        'Missing',
+        `The whole output was written to ${spilled}; ${request.whyMissing?.(spilled) ?? 'it is not there any more'}.`,
+      ),
     ]
   }
   const streams = [
@@ -172,6 +184,26 @@ function deniedParts(request: DetailRequest, row: Row): readonly DetailPart[] {
     ...part('error', 'Answer', text),
     json('context', 'Decision', readDenial(row) ?? row.permissionDecision ?? null),
   ]
+}
+
+/** Every tracked file as it was, in the order of the record; what is not known of it is said with the reason. */
+function checkpointParts(request: DetailRequest, row: Row): readonly DetailPart[] {
+  const shown = backupsOf(row).flatMap(({ tracked, path, version, name, existed }): readonly DetailPart[] => {
+    const label = version === null ? tracked : `${tracked}, version ${version}`
+    if (!existed) return part('context', `${label}: was not there`, 'The file did not exist at this point.')
+    if (name === null) return part('error', `${label}: not known`, 'The record does not name a copy of it.')
+    if (isCredentialFile(path)) return part('error', `${label}: not shown`, 'It is a credential as a whole.')
+    const text = request.readSideFile(name)
+    if (text === '') return part('context', label, '(empty file)')
+    return text === null
+      ? part(
+          'error',
+          `${label}: not known`,
+          `Copy ${name}: ${request.whyMissing?.(name) ?? 'it is not there any more'}.`,
+        )
+      : part('context', label, text)
+  })
+  return [...shown, ...otherParts('context', row)]
 }
 
 /** Events of one row are told apart by the number behind the slash of their id. */

@@ -1,5 +1,5 @@
 import { textDigest } from '../../manifest/effective-text.ts'
-import type { RuntimeAdapter } from '../adapter.ts'
+import { isTypedOnly, type RuntimeAdapter } from '../adapter.ts'
 import { describeEvent } from './describe-event.ts'
 import { describeHome } from './describe-home.ts'
 import { facts } from './facts.ts'
@@ -8,11 +8,12 @@ import { findHomes, watchPlaces } from './homes.ts'
 import { textsOf } from './infer-instructions.ts'
 import { inferManifest } from './infer-manifest.ts'
 import { joinManifest } from './join-manifest.ts'
-import { listSessions } from './list-sessions.ts'
+import { listSessions, listSideFiles } from './list-sessions.ts'
 import { ClaudeReader } from './reader.ts'
 import { rebuildRequest } from './requests.ts'
 import { claudeCodeResolverFacts } from './resolve/facts.ts'
 import { resolveClaudeCode } from './resolve/index.ts'
+import { promptHistoryFile, readTypedPrompt, TypedPromptsReader } from './typed-prompts.ts'
 
 /** Claude Code: sessions below `<home>/projects`, configuration in layers from the machine to the directory. */
 export const claudeCode: RuntimeAdapter = {
@@ -21,9 +22,12 @@ export const claudeCode: RuntimeAdapter = {
   findHomes,
   describeHome,
   listSessions,
+  listSideFiles,
+  promptHistoryFile,
+  readTypedPrompt,
   findMixedFolders,
   watchPlaces,
-  openReader: (unit) => new ClaudeReader(unit),
+  openReader: (unit) => (isTypedOnly(unit) ? new TypedPromptsReader(unit) : new ClaudeReader(unit)),
   resolve: resolveClaudeCode,
   describeEvent,
   rebuildRequest: (_unit, reply, lines) => rebuildRequest(reply, lines),

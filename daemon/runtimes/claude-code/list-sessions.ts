@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import type { SessionProblem, SessionUnit } from '../adapter.ts'
+import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { isTypedOnly, type SessionProblem, type SessionUnit, type SideFile } from '../adapter.ts'
 import { asName, asRow, type Row } from './fields.ts'
 
 type Report = (problem: SessionProblem) => void
@@ -56,6 +56,31 @@ function* listFolder(home: string, projects: string, folder: string, report: Rep
       report({ path: join(path, directory), reason: 'belongs to a session whose own file is not there' })
     }
   }
+}
+
+/** What lies beside one session now; a subagent has its `.meta.json` only, its outputs are spilled into the folder of the session. */
+export function* listSideFiles(unit: SessionUnit, report: Report): Iterable<SideFile> {
+  if (isTypedOnly(unit)) return
+  const name = unit.file.slice(0, -'.jsonl'.length)
+  if (unit.relation === 'subagent') {
+    const path = `${name}.meta.json`
+    if (existsSync(path)) yield { path, isCopy: false }
+    return
+  }
+  const copies = join(unit.home, 'file-history', basename(name))
+  for (const path of sideFilesOf(unit.home, dirname(unit.file), basename(name), report))
+    yield { path, isCopy: dirname(path) === copies }
+}
+
+/** Folder of the spilled outputs of a unit, and that of its checkpoints. */
+export function sideFoldersOf(unit: SessionUnit): { readonly session: string; readonly checkpoints: string } {
+  const inside = /^(.+)[\\/]subagents[\\/]/.exec(unit.file)?.[1]
+  const own = unit.file.slice(0, -'.jsonl'.length)
+  const session =
+    unit.relation === null
+      ? own
+      : (inside ?? (unit.parentSession === null ? own : join(dirname(unit.file), unit.parentSession)))
+  return { session, checkpoints: join(unit.home, 'file-history', basename(session)) }
 }
 
 /** Spilled outputs and checkpoints of a session (runtime page 5.1). Files of subagents belong to their own sessions. */

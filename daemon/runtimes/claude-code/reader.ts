@@ -9,6 +9,7 @@ import type {
 } from '../adapter.ts'
 import { readAttachment } from './attachment-rows.ts'
 import { isBookkeeping, readBookkeeping } from './bookkeeping-rows.ts'
+import type { Backup } from './checkpoints.ts'
 import { contentKey } from './content-key.ts'
 import type { ClaudeRecord, Evidence } from './evidence.ts'
 import { asInstantText, asName, asRow, asText, type Row } from './fields.ts'
@@ -56,6 +57,7 @@ export class ClaudeReader implements SessionReader {
   readonly shapes = new Map<string, NonNullable<ClaudeRecord['shape']>>()
   /** File that the last finished call touched: what brings nested instructions in (runtime page 2.4). */
   lastTouched: string | null = null
+  readonly #copies = new Set<string>()
   #seq = 0
   #cwd: string | null = null
   #sink: RowSink | null = null
@@ -190,6 +192,13 @@ export class ClaudeReader implements SessionReader {
     })
     if (link !== null && as === 'row') this.links.setEvent(link.row, seq)
     return seq
+  }
+
+  /** Checkpoints name the same copies again and again; each is told once. */
+  noteCopy({ name, path }: Backup): void {
+    if (name === null || this.#copies.has(name)) return
+    this.#copies.add(name)
+    this.sink.copyOf?.(name, path)
   }
 
   amend(seq: number, change: EventChange): void {

@@ -47,6 +47,8 @@ export interface RunRow {
   readonly record_types: string
   readonly unknown_records: string
   readonly other_sessions: string
+  /** JSON: small facts that stand beside the session. */
+  readonly meta: string
   readonly source_state: Run['source_state']
 }
 

@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
  * The index: everything the timeline needs at once. It is derived from the agents' files and the store, so an index of another
  * version, or a damaged one, is set aside and built anew (R13); it is never migrated and never the only place of a fact.
  */
-export const INDEX_VERSION = 3
+export const INDEX_VERSION = 4
 
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;
@@ -82,6 +82,22 @@ create table files (
 );
 create index files_run on files (run);
 create index files_behind on files (key) where archived < offset;
+
+/* files beside a session as they were when they were last kept, or left out for a reason that run.json names */
+create table side_files (run integer not null, rel text not null, size integer not null, mtime real not null, ino integer not null, primary key (run, rel)) without rowid;
+/* side files that are copies of other files, by their name; 1: of a file that is a credential as a whole */
+create table side_copies (run integer not null, name text not null, credential integer not null, primary key (run, name)) without rowid;
+
+/* how far the typed prompts of a home were read, and where each stands */
+create table typed_files (
+  home text primary key, size integer not null, mtime real not null, ino integer not null,
+  offset integer not null, lines integer not null, open text, head text not null, tail text not null, nameless integer not null
+) without rowid;
+create table typed_prompts (
+  home text not null, byte integer not null, bytes integer not null, session text not null, kept integer not null default 0,
+  primary key (home, byte)
+) without rowid;
+create index typed_waiting on typed_prompts (home, session, byte) where kept = 0;
 
 create table stretches (
   run integer not null, n integer not null, started_at text, cause text not null, first_seq integer not null, manifest text, evidence text,

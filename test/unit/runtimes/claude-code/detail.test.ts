@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { SessionUnit } from '../../../../daemon/runtimes/adapter.ts'
 import { type EventParts, readDetail } from '../../../../daemon/runtimes/claude-code/detail.ts'
 import { claudeCode } from '../../../../daemon/runtimes/claude-code/index.ts'
 import { type FinalEvent, looseUnit, readSession } from '../../../kit/read-session.ts'
@@ -111,5 +112,73 @@ describe('readDetail', () => {
       for (const event of events)
         expect(detail(event).parts.length, `${path} ${event.seq} ${event.kind}`).toBeGreaterThan(0)
     }
+  })
+
+  it('shows the files of a checkpoint as they were, and says what is not known of them', () => {
+    const { events, detail } = open(join(demo, '50000000-0000-4000-8000-000000000001.jsonl'))
+    const last = events.filter(({ kind }) => kind === 'checkpoint').at(-1)
+    const shown = detail(last, (name) => (name.endsWith('@v2') ? `content of ${name}` : null)).parts
+    expect(shown.map(({ role, label, text }) => [role, label, text])).toMatchObject([
+      ['context', 'test/median.test.js, version 2', 'content of e9ed432567f509f5@v2'],
+      ['context', 'src/stats.js, version 2', 'content of dca3e2090ef877d1@v2'],
+      ['raw', 'file-history-snapshot', expect.stringContaining('trackedFileBackups')],
+    ])
+    const delta = events.find(({ summary }) => summary === 'src/stats.js')
+    expect(detail(delta).parts[0]).toMatchObject({
+      role: 'error',
+      label: 'src/stats.js, version 1: not known',
+      text: 'Copy dca3e2090ef877d1@v1: it is not there any more.',
+    })
+    const absent = events.find(({ summary }) => summary.endsWith('was not there'))
+    expect(detail(absent).parts[0]).toMatchObject({ label: 'test/median.test.js, version 1: was not there' })
+  })
+})
+
+describe('describeEvent', () => {
+  const spill = (named: string): unknown[] => [
+    {
+      type: 'user',
+      toolUseResult: { persistedOutputPath: named },
+      message: { content: [{ type: 'tool_result', tool_use_id: 't', content: 'head' }] },
+    },
+  ]
+  const ask = async (unit: SessionUnit, named: string, bytes: Uint8Array | null, total = bytes?.length ?? 0) => {
+    const asked: string[] = []
+    const content = await claudeCode.describeEvent(
+      unit,
+      { id: 'x', kind: 'tool', tool: 'Bash', toolUseId: 't' },
+      spill(named).map((value) => ({ line: 1, byte: 0, bytes: 0, value })),
+      (path) => {
+        asked.push(path)
+        return Promise.resolve({ bytes, total, why: bytes === null ? 'it was too large' : null })
+      },
+    )
+    return { asked, parts: content.parts }
+  }
+  const unit = looseUnit('/h/.claude/projects/-w/s1.jsonl', 's1', '/h/.claude')
+
+  it('asks for files of this session only, whatever path the record names', async () => {
+    const { asked } = await ask(unit, '/elsewhere/../../etc/passwd', Buffer.from('x'))
+    expect(asked).toEqual(['/h/.claude/projects/-w/s1/tool-results/passwd'])
+    const subagent: SessionUnit = {
+      ...unit,
+      session: 's1/a',
+      parentSession: 's1',
+      relation: 'subagent',
+      file: '/h/.claude/projects/-w/s1/subagents/agent-a.jsonl',
+    }
+    expect((await ask(subagent, '/any/out.txt', Buffer.from('x'))).asked).toEqual([
+      '/h/.claude/projects/-w/s1/tool-results/out.txt',
+    ])
+  })
+
+  it('says why an output is missing, cut, or no text', async () => {
+    const told = async (bytes: Uint8Array | null, total?: number) =>
+      (await ask(unit, '/any/out.txt', bytes, total)).parts.map(({ label, text }) => `${label}: ${text}`)
+    expect(await told(null)).toContain('Missing: The whole output was written to /any/out.txt; it was too large.')
+    expect(await told(Buffer.from([0, 1, 2, 3]))).toContain(
+      'Missing: The whole output was written to /any/out.txt; no text (4 bytes).',
+    )
+    expect(await told(Buffer.from('abc'), 10)).toContain('Cut: Of /any/out.txt the first 3 of 10 bytes are shown.')
   })
 })

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { SessionProblem, Surroundings } from '../../../../daemon/runtimes/adapter.ts'
 import { describeHome } from '../../../../daemon/runtimes/claude-code/describe-home.ts'
 import { findHomes, stateFileOf, watchPlaces } from '../../../../daemon/runtimes/claude-code/homes.ts'
-import { listSessions } from '../../../../daemon/runtimes/claude-code/list-sessions.ts'
+import { listSessions, listSideFiles } from '../../../../daemon/runtimes/claude-code/list-sessions.ts'
 import { temporaryDirectory } from '../../../kit/temporary-directory.ts'
 
 const directory = temporaryDirectory('homes')
@@ -150,6 +150,13 @@ describe('listSessions', () => {
     write('dev/.claude/file-history/s1/abc@v1', '')
     const { units, problems } = list()
     expect(problems).toEqual([])
+    expect(units.map((unit) => [...listSideFiles(unit, () => {})])).toEqual([
+      [
+        { path: join(home(), 'projects/-w/s1/tool-results/a.txt'), isCopy: false },
+        { path: join(home(), 'file-history/s1/abc@v1'), isCopy: true },
+      ],
+      [{ path: join(home(), 'projects/-w/s1/subagents/agent-x.meta.json'), isCopy: false }],
+    ])
     expect(units).toMatchObject([
       {
         session: 's1',
