@@ -18,6 +18,7 @@ import { homeIdOf, runIdOf } from './run-ids.ts'
 import { createRunWriter, saveTotals } from './run-writer.ts'
 import { createSessionChanges } from './session-changes.ts'
 import { createSessionKeeper } from './session-keeper.ts'
+import { createSessionReading } from './session-reading.ts'
 import { createStretchFreezer } from './stretch-freezer.ts'
 
 export interface HomeRef {
@@ -79,6 +80,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, keepTexts })
   const freeze = () => ({ store, redactor, surroundings, keepTexts: keepTexts() })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
+  const reading = createSessionReading({ db, units, changes, gaps, log })
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))
 
   const known = new Map<string, Task>()
@@ -111,54 +113,18 @@ export const createImporter = (parts: ImporterParts): Importer => {
     parts.tell({ type: 'run', run: row.id, events: Number(row.events), status: row.status })
   }
 
-  const readInTransaction = async ({ unit, adapter }: Task): Promise<ImportStep> => {
-    await changes.adopt(unit, adapter)
-    db.exec('begin immediate')
-    try {
-      const step = await units.step(unit, adapter)
-      db.exec('commit')
-      return step
-    } catch (error) {
-      if (db.isTransaction) db.exec('rollback')
-      // What readers remember no longer agrees with what is stored.
-      units.forgetReaders()
-      throw error
-    }
-  }
-
-  /** One step on one session file. True when more of it is left. */
-  const readStep = async (task: Task): Promise<boolean> => {
-    const { unit, adapter } = task
-    const home = homeIdOf(adapter.runtime, unit.home)
-    const unreadable = (why: string): false => {
-      const hint = 'check its permissions; it is tried again when it changes'
-      gaps.save({
-        kind: 'unreadable_file',
-        home,
-        where: unit.file,
-        message: `${unit.file} could not be read: ${why}`,
-        hint,
-      })
-      return false
-    }
-    let step: ImportStep
-    try {
-      step = await readInTransaction(task)
-    } catch (error) {
-      logFault('session not read', error, unit.file)
-      return unreadable((error as Error).message)
-    }
-    if (step.state === 'unreadable') return unreadable(step.reason)
-    gaps.drop('unreadable_file', unit.file)
-    if (step.state === 'unchanged') return false
+  /** What follows one step on a session file. True when more of the file is left. */
+  const follow = async ({ unit, adapter }: Task, step: ImportStep): Promise<boolean> => {
     if (step.state === 'vanished') {
       if (step.run !== null && changes.markVanished(step.run, unit.file) !== null) tellRun(step.run)
       return false
     }
+    if (step.state !== 'read') return false
     progress.bytesDone(step.bytes)
     keeper.add(step.run)
     if (step.rewritten) {
-      const about = await abouts.of(runIdOf(home, unit.session), unit, adapter.runtime)
+      const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
+      const about = await abouts.of(id, unit, adapter.runtime)
       about.changes.push({ ...step.rewritten, change: 'shrank' })
     }
     if (step.more) return true
@@ -166,6 +132,24 @@ export const createImporter = (parts: ImporterParts): Importer => {
     freezer.gather(step.run, unit, adapter, watching)
     tellRun(step.run)
     return false
+  }
+
+  const readOne = async (task: Task): Promise<boolean> => {
+    const step = await reading.one(task)
+    return step !== null && follow(task, step)
+  }
+
+  const readBacklog = async (): Promise<void> => {
+    const steps = (await reading.few(backlog)) ?? []
+    for (const step of steps) {
+      const task = backlog.shift()
+      if (task) await follow(task, step)
+      progress.fileDone()
+    }
+    const task = backlog[0]
+    if (steps.length > 0 || !task || (await readOne(task))) return
+    backlog.shift()
+    progress.fileDone()
   }
 
   const linkStep = (): boolean => {
@@ -195,7 +179,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const first = urgent.entries().next()
     if (!first.done) {
       const [file, task] = first.value
-      if (!(await readStep(task))) urgent.delete(file)
+      if (!(await readOne(task))) urgent.delete(file)
       return true
     }
     if (freezer.full) return freezeStep()
@@ -203,10 +187,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const task = backlog[0]
     if (task) {
       progress.say('reading', task.unit.home)
-      if (!(await readStep(task))) {
-        backlog.shift()
-        progress.fileDone()
-      }
+      await readBacklog()
       return true
     }
     if (linkStep()) return true
