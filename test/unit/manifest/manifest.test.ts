@@ -93,7 +93,11 @@ describe('validation before freezing', () => {
     expect(
       validateForFreeze(
         manifestBody({
-          instructions: { effective_digest: null, resolved_order: [source('file:///a').scope], sources: [source('file:///a')] },
+          instructions: {
+            effective_digest: null,
+            resolved_order: [source('file:///a').scope],
+            sources: [source('file:///a')],
+          },
         }),
         redactor,
       ),
