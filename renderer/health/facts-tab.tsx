@@ -1,6 +1,7 @@
 import type { Home } from '../../contract/home.ts'
 import { Failure, Loading } from '../parts/feedback.tsx'
 import { ResultMark, RuntimeTile, Unknown } from '../parts/marks.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { TableHead } from '../parts/tables.tsx'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
@@ -16,7 +17,7 @@ export function FactsTab({ homes }: { readonly homes: readonly Home[] }) {
   if (read.data === undefined) return <Loading what={w.tabs.facts} />
   const runtimes = [...new Set(read.data.facts.map((fact) => fact.runtime))]
   return (
-    <div className="min-h-0 flex-1 overflow-auto px-3 pt-3 pb-8">
+    <ScrollArea className="px-3 pt-3 pb-8 overflow-x-auto">
       <h2 className="font-semibold">{w.facts}</h2>
       <p className="max-w-prose text-dense text-text-2">{w.factsHint}</p>
       {runtimes.map((runtime) => {
@@ -57,6 +58,6 @@ export function FactsTab({ homes }: { readonly homes: readonly Home[] }) {
           </section>
         )
       })}
-    </div>
+    </ScrollArea>
   )
 }

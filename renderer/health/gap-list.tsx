@@ -4,6 +4,7 @@ import type { Gap } from '../../contract/home.ts'
 import { Empty, Failure, Loading } from '../parts/feedback.tsx'
 import { formatExact, shortId } from '../parts/format.ts'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { runPath } from '../shell/address.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
@@ -46,7 +47,7 @@ export function GapList() {
   if (gaps.data === undefined) return <Loading what={w.tabs.gaps} rowHeight={48} />
   if (gaps.data.gaps.length === 0) return <Empty title={w.gapsNone} hint={w.gapsNoneHint} />
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto">
+    <ScrollArea>
       {gaps.data.gaps.length < gaps.data.total && (
         <p className="px-3 py-1 text-meta text-text-2">{w.of(gaps.data.gaps.length, gaps.data.total)}</p>
       )}
@@ -55,6 +56,6 @@ export function GapList() {
           <GapItem key={gap.id} gap={gap} />
         ))}
       </ul>
-    </div>
+    </ScrollArea>
   )
 }

@@ -4,6 +4,7 @@ import type { Status } from '../../contract/home.ts'
 import { formatBytes, formatDuration } from '../parts/format.ts'
 import { RuntimeTile } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { useLink } from '../shell/link-state.ts'
 import { importShare } from '../shell/progress.ts'
 import { words } from '../words/en.ts'
@@ -26,7 +27,7 @@ export function Overview({ status }: { readonly status: Status }) {
   const pushed = useLink((now) => now.progress)
   const reading = importShare(pushed.size > 0 ? [...pushed.values()] : status.progress)
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pb-8">
+    <ScrollArea className="pb-8">
       {status.gaps.length > 0 && (
         <ul>
           {status.gaps.map((gap) => (
@@ -94,6 +95,6 @@ export function Overview({ status }: { readonly status: Status }) {
         </Row>
         <Row name={w.address}>{daemon.url ?? w.noAddress}</Row>
       </dl>
-    </div>
+    </ScrollArea>
   )
 }

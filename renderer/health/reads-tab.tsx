@@ -1,5 +1,6 @@
 import { Empty, Failure, Loading } from '../parts/feedback.tsx'
 import { formatExact } from '../parts/format.ts'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { TableHead } from '../parts/tables.tsx'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
@@ -15,7 +16,7 @@ export function ReadsTab() {
   if (read.data === undefined) return <Loading what={w.tabs.reads} />
   if (read.data.reads.length === 0) return <Empty title={w.readsNone} />
   return (
-    <div className="min-h-0 flex-1 overflow-auto px-3 pt-3 pb-6">
+    <ScrollArea className="px-3 pt-3 pb-6 overflow-x-auto">
       <h2 className="pb-1 font-semibold">{w.reads}</h2>
       <table className="w-full text-dense">
         <TableHead columns={[c.at, c.family, c.where, c.by]} />
@@ -30,6 +31,6 @@ export function ReadsTab() {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollArea>
   )
 }

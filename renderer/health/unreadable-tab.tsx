@@ -2,6 +2,7 @@ import { Link } from 'wouter'
 import { Empty, Failure, Loading } from '../parts/feedback.tsx'
 import { formatNumber, shortId } from '../parts/format.ts'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { TableHead } from '../parts/tables.tsx'
 import { runPath } from '../shell/address.ts'
 import { useRead } from '../transport/queries.ts'
@@ -19,7 +20,7 @@ export function UnreadableTab() {
   const { unreadable, total } = list.data
   if (unreadable.length === 0) return <Empty title={w.unreadableNone} hint={w.unreadableNoneHint} />
   return (
-    <div className="min-h-0 flex-1 overflow-auto px-3 pt-2 pb-6">
+    <ScrollArea className="px-3 pt-2 pb-6 overflow-x-auto">
       {unreadable.length < total && <p className="pb-1 text-meta text-text-2">{w.of(unreadable.length, total)}</p>}
       <table className="w-full text-dense tabular-nums">
         <TableHead columns={[r.path, r.line, r.byte, r.bytes, r.reason, w.run]} right={[r.line, r.byte, r.bytes]} />
@@ -52,6 +53,6 @@ export function UnreadableTab() {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollArea>
   )
 }

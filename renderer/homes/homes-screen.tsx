@@ -12,6 +12,7 @@ import { Empty, Failure, Loading } from '../parts/feedback.tsx'
 import { formatBytes, formatClockSeconds, formatDuration, formatExact, formatNumber } from '../parts/format.ts'
 import { RuntimeTile, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section } from '../parts/tables.tsx'
 import { useCrumbs } from '../shell/acts.ts'
 import { useAddress } from '../shell/address.ts'
@@ -31,7 +32,7 @@ export default function HomesScreen() {
   const [forgetting, setForgetting] = useState<Home | null>(null)
   const resolving = get('resolve') === '1'
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pb-8">
+    <ScrollArea className="pb-8">
       <header className="flex flex-wrap items-center gap-2 px-3 pt-3">
         <div>
           <h1 className="text-title font-semibold">{w.title}</h1>
@@ -92,7 +93,7 @@ export default function HomesScreen() {
           onClose={() => set({ resolve: null }, { replace: true })}
         />
       )}
-    </div>
+    </ScrollArea>
   )
 }
 

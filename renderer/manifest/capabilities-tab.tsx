@@ -3,6 +3,7 @@ import type { Manifest, ManifestCapability, ManifestMcpServer } from '../../cont
 import { Digest } from '../parts/digest.tsx'
 import { Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
 import { ListFilter } from './list-filter.tsx'
@@ -29,7 +30,7 @@ export function CapabilitiesTab({ manifest }: { readonly manifest: Manifest }) {
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <ListFilter text={text} onText={setText} neverUsed={neverUsed} onNeverUsed={setNeverUsed} />
-      <div className="min-h-0 flex-1 overflow-y-auto pb-6">
+      <ScrollArea className="pb-6">
         <Group title={c.tools} count={capabilities.tools.length} why={why('tools', 'capabilities.tools')}>
           <TableHead columns={[c.name, c.status, c.used, c.digest]} />
           <tbody>
@@ -84,7 +85,7 @@ export function CapabilitiesTab({ manifest }: { readonly manifest: Manifest }) {
             </tbody>
           </Group>
         ))}
-      </div>
+      </ScrollArea>
     </div>
   )
 }

@@ -3,6 +3,7 @@ import { Digest } from '../parts/digest.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { ResultMark } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
 import { sourceKey, sourceName } from './source-tree.ts'
@@ -22,7 +23,7 @@ export function ChecksTab({ manifest, intact, damage }: ChecksTabProps) {
     (source) => source.scan?.result === 'flagged' || source.scan?.result === 'rejected',
   )
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pb-6">
+    <ScrollArea className="pb-6">
       <Section title={c.integrity}>
         <div className="-mx-3 max-w-3xl">
           <Facts>
@@ -79,7 +80,7 @@ export function ChecksTab({ manifest, intact, damage }: ChecksTabProps) {
           </ul>
         )}
       </Section>
-    </div>
+    </ScrollArea>
   )
 }
 

@@ -5,6 +5,7 @@ import { Fact, Facts } from '../parts/facts.tsx'
 import { formatBytes, formatNumber } from '../parts/format.ts'
 import { Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
 
@@ -22,7 +23,7 @@ export function EnvironmentTab({ manifest }: { readonly manifest: Manifest }) {
     value ??
     (why(field) === undefined ? <span className="text-text-3">{w.facts.none}</span> : <Unknown why={why(field)} />)
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pt-1 pb-6">
+    <ScrollArea className="pt-1 pb-6">
       <div className="max-w-3xl">
         <Facts>
           <Fact name={e.program}>{execution.runtime}</Fact>
@@ -150,6 +151,6 @@ export function EnvironmentTab({ manifest }: { readonly manifest: Manifest }) {
           </table>
         )}
       </Section>
-    </div>
+    </ScrollArea>
   )
 }

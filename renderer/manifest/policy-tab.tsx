@@ -4,6 +4,7 @@ import { Digest } from '../parts/digest.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
 import { Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { words } from '../words/en.ts'
 import { isContext, sourceKey, sourceName } from './source-tree.ts'
 import { Loaded } from './sources-tab.tsx'
@@ -19,7 +20,7 @@ export function PolicyTab({ manifest }: { readonly manifest: Manifest }) {
     value === null ? why(field) === null ? w.facts.none : <Unknown why={why(field)} /> : value
   const told = instructions.sources.filter((source) => isContext(source.kind) && source.status !== 'not_loaded')
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pb-6">
+    <ScrollArea className="pb-6">
       <div className="grid lg:grid-cols-2">
         <section aria-label={p.enforcedTitle} className="pt-3">
           <h2 className="px-3 font-semibold">{p.enforcedTitle}</h2>
@@ -81,7 +82,7 @@ export function PolicyTab({ manifest }: { readonly manifest: Manifest }) {
           </ul>
         </section>
       </div>
-    </div>
+    </ScrollArea>
   )
 }
 

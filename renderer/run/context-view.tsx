@@ -7,6 +7,7 @@ import { cx } from '../parts/classes.ts'
 import { Failure, Loading } from '../parts/feedback.tsx'
 import { formatNumber, shortDigest } from '../parts/format.ts'
 import { ResultMark, Unknown } from '../parts/marks.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { runPath } from '../shell/address.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
@@ -71,7 +72,7 @@ function Shown({ context, run, seq, onMoveSeq, onWhole }: ShownProps) {
   }
   const numbers = messages.map((_, at) => at)
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pb-3">
+    <ScrollArea className="pb-3">
       <About context={context} run={run} seq={seq} onMoveSeq={onMoveSeq} />
       <Fold label={w.system} count={system.length} empty={w.notRecorded}>
         {() => system.map((block, at) => <Block key={keyOf(at)} block={block} onWhole={onWhole} />)}
@@ -104,7 +105,7 @@ function Shown({ context, run, seq, onMoveSeq, onWhole }: ShownProps) {
       )}
       <ol aria-label={w.messages}>{numbers.slice(kept).map(message)}</ol>
       {messages.length === 0 && <p className="px-3 py-2 text-dense text-text-2">{w.noMessages}</p>}
-    </div>
+    </ScrollArea>
   )
 }
 

@@ -1,6 +1,7 @@
 import { formatBytes, formatNumber } from '../parts/format.ts'
 import { CoverageMark } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
 import type { RunDetails } from './run-screen.tsx'
@@ -11,7 +12,7 @@ const w = words.run
 export function CoverageTab({ details }: { readonly details: RunDetails }) {
   const { coverage, files, unreadable } = details
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pb-6">
+    <ScrollArea className="pb-6">
       <Section
         title={`${words.coverage.title}: ${w.coverageMode[coverage.mode]}, ${words.coverage[coverage.state]}`}
         hint={coverage.mode === 'observed' ? words.coverage.observedMeans : words.coverage.recordedMeans}
@@ -83,6 +84,6 @@ export function CoverageTab({ details }: { readonly details: RunDetails }) {
           </tbody>
         </table>
       </Section>
-    </div>
+    </ScrollArea>
   )
 }

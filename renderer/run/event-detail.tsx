@@ -8,6 +8,7 @@ import { Empty, Failure, Loading } from '../parts/feedback.tsx'
 import { formatDuration, formatExact, formatNumber } from '../parts/format.ts'
 import { OriginChip, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { TabPanel, Tabs } from '../parts/tabs.tsx'
 import { runPath } from '../shell/address.ts'
 import { queryKey, useRead, useTransport } from '../transport/queries.ts'
@@ -106,11 +107,11 @@ function Detail({ detail, run, stale, onMoveSeq, onWhole }: DetailProps) {
     wanted ?? (event.ok === false && groups.output.length > 0 ? 'output' : null) ?? tabs[0]?.id ?? null,
   )
   const show = (roleGroup: EventDetail['parts']) => (
-    <div className="min-h-0 flex-1 space-y-3 overflow-y-auto p-3">
+    <ScrollArea className="space-y-3 p-3">
       {withKeys(roleGroup).map(({ part, key }) => (
         <PartView key={key} part={part} onWhole={onWhole} labelled={roleGroup.length > 1 || part.role === 'thinking'} />
       ))}
-    </div>
+    </ScrollArea>
   )
   return (
     <section

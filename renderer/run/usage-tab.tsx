@@ -4,6 +4,7 @@ import { LinkButton } from '../parts/button.tsx'
 import { Empty, Failure, Progress } from '../parts/feedback.tsx'
 import { formatNumber } from '../parts/format.ts'
 import { Unknown } from '../parts/marks.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
 import { useAllEvents } from './use-run-events.ts'
@@ -74,7 +75,7 @@ export function UsageTab({ run, total, onMoveSeq }: UsageTabProps) {
   )
   const right = [w.input, w.output, w.cacheRead, w.cacheWrite, w.sum]
   return (
-    <div className="min-h-0 flex-1 overflow-y-auto pb-6">
+    <ScrollArea className="pb-6">
       <Section
         title={w.total}
         hint={
@@ -132,6 +133,6 @@ export function UsageTab({ run, total, onMoveSeq }: UsageTabProps) {
           </tbody>
         </table>
       </Section>
-    </div>
+    </ScrollArea>
   )
 }
