@@ -1,5 +1,5 @@
 import { Tabs as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useLayoutEffect, useRef } from 'react'
 
 export interface TabEntry {
   readonly id: string
@@ -19,8 +19,19 @@ interface TabsProps {
 
 /** Tabs whose current one stands in the address; each panel fills what is left of the pane. */
 export function Tabs({ label, tabs, value, onChange, children, small = false }: TabsProps) {
+  // A press of the mouse first moves the focus, which chooses the tab, and then chooses it once more before anything is drawn
+  // again (Radix Tabs 1.1): without this each click would leave two entries in the history.
+  const asked = useRef(value)
+  useLayoutEffect(() => {
+    asked.current = value
+  })
+  const choose = (id: string) => {
+    if (asked.current === id) return
+    asked.current = id
+    onChange(id)
+  }
   return (
-    <Radix.Root value={value} onValueChange={onChange} className="flex min-h-0 min-w-0 flex-1 flex-col">
+    <Radix.Root value={value} onValueChange={choose} className="flex min-h-0 min-w-0 flex-1 flex-col">
       <Radix.List
         aria-label={label}
         className={`flex shrink-0 gap-1 overflow-x-auto border-b border-line px-2 ${small ? 'h-8' : 'h-9'}`}

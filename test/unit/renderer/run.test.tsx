@@ -1,6 +1,6 @@
 // @vitest-environment happy-dom
 import { cleanup, fireEvent, screen, waitFor } from '@testing-library/react'
-import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Output } from '../../../contract/endpoints.ts'
 import { type Answers, details, event, failure, giveBoxesSize, openApp, run, ticksOf } from './kit.tsx'
 
@@ -245,6 +245,24 @@ describe('a run', () => {
     expect(feed.textContent).toContain('npm test')
     fireEvent.click(screen.getAllByRole('button', { name: '@4' })[0] as HTMLElement)
     await waitFor(() => expect(location.pathname).toBe('/runs/r_000000000001/at/4'))
+  })
+
+  it('leaves one entry in the history for each press of a tab', async () => {
+    openApp('/runs/r_000000000001/at/1', answers())
+    await slider()
+    const pushed = vi.spyOn(history, 'pushState')
+    const press = (name: RegExp) => fireEvent.mouseDown(screen.getByRole('tab', { name }), { button: 0 })
+    try {
+      press(/^Transcript/)
+      await waitFor(() => expect(location.search).toBe('?tab=transcript'))
+      expect(pushed).toHaveBeenCalledTimes(1)
+      press(/^Transcript/)
+      press(/^Events/)
+      await waitFor(() => expect(location.search).toBe(''))
+      expect(pushed).toHaveBeenCalledTimes(2)
+    } finally {
+      pushed.mockRestore()
+    }
   })
 
   it('counts usage once per reply and never calls an unknown cost free', async () => {
