@@ -78,6 +78,25 @@ export function formatDay(key: string, now: Date): string {
 /** `2026-11-30 14:02`, for axes and ranges. */
 export const formatStamp = (at: string) => formatExact(at).slice(0, 16)
 
+const tickForms = {
+  day: new Intl.DateTimeFormat(undefined, { weekday: 'short' }),
+  week: new Intl.DateTimeFormat(undefined, { month: 'short', day: 'numeric' }),
+  month: new Intl.DateTimeFormat(undefined, { month: 'short' }),
+} as const
+
+/**
+ * A mark of a time axis, as coarse as its moment allows: `15:58:30`, `15:58`, `Mon 23`, `Nov 29` where a week begins (so that an
+ * axis of weeks names its months), `Nov`, `2026`. Times are those of the rows: 24 hours, whatever the locale says.
+ */
+export function formatTick(date: Date): string {
+  const at = date.toISOString()
+  if (date.getMilliseconds() !== 0) return `${formatClockSeconds(at)}.${two(date.getMilliseconds(), 3)}`
+  if (date.getSeconds() !== 0) return formatClockSeconds(at)
+  if (date.getHours() !== 0 || date.getMinutes() !== 0) return formatClock(at)
+  if (date.getDate() === 1) return date.getMonth() === 0 ? String(date.getFullYear()) : tickForms.month.format(date)
+  return date.getDay() === 0 ? tickForms.week.format(date) : `${tickForms.day.format(date)} ${date.getDate()}`
+}
+
 /** Ids are short on screen and whole when copied: `r_91d0`, 8 digits of a digest. */
 export const shortId = (id: string) => (/^[a-z]_[0-9a-f]{7,}$/.test(id) ? id.slice(0, 8) : id)
 export const shortDigest = (digest: string) => digest.replace(/^sha256:/, '').slice(0, 8)

@@ -3,7 +3,7 @@ import { type KeyboardEvent, type PointerEvent, useMemo, useState } from 'react'
 import type { TimelinePage } from '../../contract/timeline.ts'
 import { words } from '../words/en.ts'
 import { cx } from './classes.ts'
-import { formatDay, formatNumber, formatStamp } from './format.ts'
+import { formatDay, formatNumber, formatStamp, formatTick } from './format.ts'
 import { useSize } from './use-size.ts'
 
 type Density = NonNullable<TimelinePage['density']>
@@ -41,8 +41,7 @@ export function HeatStrip({ density, zoomed, onZoom, onAll }: HeatStripProps) {
     const scale = scaleTime()
       .domain([new Date(since), new Date(until)])
       .range([0, width])
-    const format = scale.tickFormat(Math.max(2, Math.floor(width / 140)))
-    return scale.ticks(Math.max(2, Math.floor(width / 140))).map((date) => ({ x: scale(date), text: format(date) }))
+    return scale.ticks(Math.max(2, Math.floor(width / 140))).map((date) => ({ x: scale(date), text: formatTick(date) }))
   }, [since, until, width])
 
   const at = (event: PointerEvent) => {

@@ -3,6 +3,7 @@ import {
   escapeControls,
   formatBytes,
   formatDuration,
+  formatTick,
   formatTokens,
   shortDigest,
   shortId,
@@ -144,6 +145,25 @@ describe('formats', () => {
     expect([999, 4120, 412_400, 1_250_000].map(formatTokens)).toEqual(['999', '4.1k', '412k', '1.3M'])
     expect(shortId('r_91d0aa34bb56')).toBe('r_91d0aa')
     expect(shortDigest(digest('7'))).toBe('77777777')
+  })
+  it('marks a time axis in the 24 hours of the rows, days with their name, weeks and months with theirs', () => {
+    const marks = [
+      new Date(2026, 10, 23, 15, 58),
+      new Date(2026, 10, 23, 12),
+      new Date(2026, 10, 23, 0, 30),
+      new Date(2026, 10, 23, 15, 58, 30),
+      new Date(2026, 10, 23, 15, 58, 30, 250),
+    ]
+    expect(marks.map(formatTick)).toEqual(['15:58', '12:00', '00:30', '15:58:30', '15:58:30.250'])
+    const written = (form: Intl.DateTimeFormatOptions, date: Date) =>
+      new Intl.DateTimeFormat(undefined, form).format(date)
+    const monday = new Date(2026, 10, 23)
+    expect(formatTick(monday)).toBe(`${written({ weekday: 'short' }, monday)} 23`)
+    const sunday = new Date(2026, 10, 29)
+    expect(formatTick(sunday)).toBe(written({ month: 'short', day: 'numeric' }, sunday))
+    const first = new Date(2026, 10, 1)
+    expect(formatTick(first)).toBe(written({ month: 'short' }, first))
+    expect(formatTick(new Date(2026, 0, 1))).toBe('2026')
   })
   it('makes control characters and direction marks visible', () => {
     expect(escapeControls('a\nb\u001b[31m\u202e')).toBe('a\\nb\\u001b[31m\\u202e')
