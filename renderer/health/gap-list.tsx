@@ -10,15 +10,17 @@ import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 
 const w = words.health
+const named: Readonly<Record<Gap['kind'], string>> = w.gapKinds
+const kindNames = new Map<string, string>(Object.entries(named))
 
-/** One gap: what, how often, since when, where, what to do. */
+/** One gap: what, how often, since when, where, what to do. A kind that only a newer daemon knows is shown by its own name. */
 export function GapItem({ gap }: { readonly gap: Gap }) {
   return (
     <li className="flex items-start gap-3 border-b border-line px-3 py-2 text-dense [contain-intrinsic-size:auto_60px] [content-visibility:auto]">
       <TriangleAlert size={14} strokeWidth={1.75} className="mt-0.5 shrink-0 text-warn" aria-hidden="true" />
       <div className="min-w-0 flex-1">
         <p className="flex flex-wrap items-baseline gap-x-2">
-          <span className="font-medium">{w.gapKinds[gap.kind]}</span>
+          <span className="font-medium">{kindNames.get(gap.kind) ?? gap.kind}</span>
           {gap.count > 1 && <span className="text-text-3 tabular-nums">{w.times(gap.count)}</span>}
           <span className="min-w-0 break-words">{gap.message}</span>
         </p>

@@ -919,6 +919,8 @@ export const words = {
       resolve_failed: 'Not resolved',
       mixed_folder: 'Mixed folder',
       daemon_was_away: 'Not watched',
+      settings_damaged: 'Settings damaged',
+      store_damaged: 'Store damaged',
     },
     fix: 'What to do',
     since: 'Since',

@@ -1,6 +1,8 @@
 // @vitest-environment happy-dom
-import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { cleanup, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Gap } from '../../../contract/home.ts'
+import { GapItem } from '../../../renderer/health/gap-list.tsx'
 import { AT, giveBoxesSize, home, openApp, page, run, runItem, settings, status } from './kit.tsx'
 
 beforeAll(() => giveBoxesSize())
@@ -78,6 +80,11 @@ describe('health', () => {
     cleanup()
     openApp('/health', {})
     expect(await screen.findByText('No gap is known')).toBeTruthy()
+  })
+  it('names damaged settings and a damaged store, and shows a kind it does not know by its own name', () => {
+    const kinds = ['settings_damaged', 'store_damaged', 'moon_phase']
+    for (const kind of kinds) render(<GapItem gap={{ ...gap, kind: kind as Gap['kind'] }} />)
+    for (const name of ['Settings damaged', 'Store damaged', 'moon_phase']) expect(screen.getByText(name)).toBeTruthy()
   })
   it('lists unreadable lines with path, line, byte and reason', async () => {
     openApp('/health/unreadable', {
