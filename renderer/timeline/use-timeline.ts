@@ -24,7 +24,7 @@ export function useTimeline(filter: TimelineFilter, mayMove: () => boolean, memo
   const head = useRead('timeline.page', headInput)
   const list = useInfiniteQuery<TimelinePage, Error, Pages, typeof rowsKey, string | null>({
     queryKey: rowsKey,
-    meta: { manual: true },
+    meta: { manual: true, ledByHead: true },
     initialPageParam: null,
     queryFn: ({ pageParam, signal }) =>
       pageParam === null

@@ -27,6 +27,7 @@ export function createHttpTransport({ fetch, token, wait = waitWithTimer }: Http
 
   async function call<N extends EndpointName>(name: N, input: Input<N>, options: CallOptions = {}): Promise<Output<N>> {
     let response: Response
+    let text: string
     try {
       response = await fetch(`/rpc/${name}`, {
         method: 'POST',
@@ -34,6 +35,7 @@ export function createHttpTransport({ fetch, token, wait = waitWithTimer }: Http
         body: JSON.stringify(input),
         signal: options.signal ?? null,
       })
+      text = await response.text()
     } catch (failure) {
       if (options.signal?.aborted) throw failure
       throw new CallFailed({
@@ -43,7 +45,6 @@ export function createHttpTransport({ fetch, token, wait = waitWithTimer }: Http
         hint: words.errors.unreachableHint,
       })
     }
-    const text = await response.text()
     let body: unknown
     try {
       body = JSON.parse(text)
@@ -61,23 +62,25 @@ export function createHttpTransport({ fetch, token, wait = waitWithTimer }: Http
   }
 
   function subscribe(onPush: (push: Push) => void, onLink: (link: LinkState) => void): Subscription {
-    let closed = false
     let attempt = 0
     let lastId: string | null = null
     let abort = new AbortController()
     let cancelWait: (() => void) | null = null
 
     const open = async () => {
-      abort = new AbortController()
+      const mine = new AbortController()
+      abort = mine
       try {
         const headers = authorized(
           lastId === null ? { accept: 'text/event-stream' } : { accept: 'text/event-stream', 'last-event-id': lastId },
         )
-        const response = await fetch('/events', { headers, signal: abort.signal })
+        const response = await fetch('/events', { headers, signal: mine.signal })
         if (!response.ok || response.body === null) throw new Error(`HTTP ${response.status}`)
+        if (mine.signal.aborted) return
         attempt = 0
         onLink('open')
         for await (const message of readMessages(response.body)) {
+          if (mine.signal.aborted) return
           if (message.id !== null) lastId = message.id
           const push = asPush(message.data)
           if (push !== null) onPush(push)
@@ -85,8 +88,10 @@ export function createHttpTransport({ fetch, token, wait = waitWithTimer }: Http
       } catch {
         // Refused, cut or aborted: all of them mean that facts do not arrive, which the state says.
       }
-      if (closed) return
+      // Closed, or another attempt took over: there is one stream and one wait at any time.
+      if (mine.signal.aborted) return
       onLink('away')
+      // Never given up: a daemon that was stopped may come back at the same address with the same token hours later.
       cancelWait = wait(backoff(attempt), () => void open())
       attempt += 1
     }
@@ -95,13 +100,12 @@ export function createHttpTransport({ fetch, token, wait = waitWithTimer }: Http
     return {
       retryNow: () => {
         attempt = 0
-        if (cancelWait === null) return
-        cancelWait()
+        cancelWait?.()
         cancelWait = null
+        abort.abort()
         void open()
       },
       close: () => {
-        closed = true
         cancelWait?.()
         abort.abort()
       },

@@ -25,6 +25,7 @@ export function useLiveFacts() {
       for (const tag of more) tags.add(tag)
       timer ??= setTimeout(flush, PAUSE_MS)
     }
+    let wasAway = false
     const onPush = (push: Push) => {
       switch (push.type) {
         case 'changed':
@@ -38,16 +39,19 @@ export function useLiveFacts() {
         case 'reset':
           return void client.invalidateQueries()
         case 'draining':
+          wasAway = true
           return setLink('away')
         default:
           return push satisfies never
       }
     }
-    let wasAway = false
     const subscription = transport.subscribe(onPush, (link) => {
-      // What was missed while away is read again; facts older than the daemon's memory come as `reset`.
+      // Everything is read again, whatever the daemon remembers: it may be another one, that counts its facts anew. Only rows that
+      // are shown and led by a head of their own stay: the head is read, and moves them by the rules of their screen.
       if (link === 'open' && wasAway)
-        void client.invalidateQueries({ predicate: (query) => query.meta?.manual !== true })
+        void client.invalidateQueries({
+          predicate: (query) => query.meta?.ledByHead !== true || query.state.status === 'error',
+        })
       wasAway = link === 'away'
       setLink(link)
     })

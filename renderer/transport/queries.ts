@@ -21,8 +21,10 @@ export const createQueryClient = () =>
         staleTime: Number.POSITIVE_INFINITY, // what changed is pushed; nothing is polled
         gcTime: 10 * 60_000,
         refetchOnWindowFocus: false,
+        networkMode: 'always', // the daemon is on this machine: a browser that calls itself offline still reaches it
         retry: (count, failure) => failure instanceof CallFailed && failure.body.code === 'store_busy' && count < 3,
       },
+      mutations: { networkMode: 'always' },
     },
   })
 

@@ -219,6 +219,25 @@ describe('the frame', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Retry now' }))
     await waitFor(() => expect(screen.queryByText(/not reachable/)).toBeNull())
   })
+  it('reads everything again when the daemon is back, also what failed while it was away', async () => {
+    let up = false
+    const { transport, client } = openApp('/timeline', {
+      'timeline.page': () => {
+        if (!up) throw failure('daemon_unreachable', 'nothing answers')
+        return page([runItem(first)])
+      },
+    })
+    expect((await screen.findAllByText(/nothing answers/)).length).toBeGreaterThan(0)
+    client.setQueryData(['homes.list', {}], [])
+    act(() => transport.link('away'))
+    up = true
+    const before = transport.called('status.get').length
+    act(() => transport.link('open'))
+    await waitFor(() => expect(rows()[1]).toContain('fix flaky retry test'))
+    expect(screen.queryByText(/nothing answers/)).toBeNull()
+    expect(transport.called('status.get').length).toBeGreaterThan(before)
+    expect(client.getQueryState(['homes.list', {}])?.isInvalidated).toBe(true)
+  })
   it('never calls the machine empty while the homes are still being looked for', async () => {
     const starting = status({ homes: [], store: { bytes: 0, runs: 0, events: 0, manifests: 0 } })
     openApp('/', {

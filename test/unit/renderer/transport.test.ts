@@ -1,9 +1,10 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { onlineManager } from '@tanstack/react-query'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import type { Push } from '../../../contract/push.ts'
 import { backoff, createHttpTransport } from '../../../renderer/transport/http.ts'
-import { readsShowing } from '../../../renderer/transport/queries.ts'
+import { createQueryClient, readsShowing } from '../../../renderer/transport/queries.ts'
 import { readMessages } from '../../../renderer/transport/sse.ts'
 import { takeToken } from '../../../renderer/transport/token.ts'
 import { CallFailed } from '../../../renderer/transport/transport.ts'
@@ -20,6 +21,7 @@ async function serve(
     request: { method: string; url: string; headers: Record<string, unknown>; body: string },
     response: ServerResponse,
   ) => void,
+  port = 0,
 ) {
   server = createServer((request, response) => {
     let body = ''
@@ -30,9 +32,8 @@ async function serve(
       answer({ method: request.method ?? '', url: request.url ?? '', headers: request.headers, body }, response),
     )
   })
-  await new Promise<void>((done) => server?.listen(0, '127.0.0.1', done))
-  const { port } = server.address() as AddressInfo
-  const base = `http://127.0.0.1:${port}`
+  await new Promise<void>((done) => server?.listen(port, '127.0.0.1', done))
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   return ((input: string, init?: RequestInit) => fetch(base + input, init)) as typeof fetch
 }
 
@@ -132,6 +133,82 @@ describe('events', () => {
     expect(waits).toEqual([1000, 2000, 4000, 8000, 16_000, 30_000, 30_000])
     expect(backoff(0)).toBe(1000)
   })
+  it('comes back by itself to a daemon that was stopped and started at the same address', async () => {
+    const hello = (_request: unknown, response: ServerResponse) => {
+      response.write(': ready\n\n')
+    }
+    const first = await serve(hello)
+    const port = (server?.address() as AddressInfo | undefined)?.port
+    const links: string[] = []
+    let refused = 0
+    const subscription = createHttpTransport({
+      fetch: first,
+      token: 'T',
+      wait: (_ms, run) => {
+        refused += 1
+        const timer = setTimeout(run, 5)
+        return () => clearTimeout(timer)
+      },
+    }).subscribe(
+      () => undefined,
+      (link) => links.push(link),
+    )
+    await vi.waitFor(() => expect(links.at(-1)).toBe('open'))
+    server?.closeAllConnections()
+    await new Promise<void>((done) => server?.close(() => done()))
+    await vi.waitFor(() => expect(refused).toBeGreaterThan(8))
+    expect(links.at(-1)).toBe('away')
+    await serve(hello, port)
+    await vi.waitFor(() => expect(links.at(-1)).toBe('open'))
+    subscription.close()
+  })
+  it('retries at once when asked, with one stream at any time, and drops an attempt that hangs', async () => {
+    const open = new Set<AbortSignal>()
+    const waiting: (() => void)[] = []
+    let answer: 'refuse' | 'hang' | 'stream' = 'refuse'
+    const attempts: string[] = []
+    const fetchThere = ((_url: string, init: RequestInit) => {
+      attempts.push(answer)
+      const { signal } = init
+      if (answer === 'refuse' || !signal) return Promise.reject(new TypeError('refused'))
+      open.add(signal)
+      signal.addEventListener('abort', () => open.delete(signal))
+      if (answer === 'hang')
+        return new Promise<Response>((_done, fail) => signal.addEventListener('abort', () => fail(signal.reason)))
+      return Promise.resolve(
+        new Response(
+          new ReadableStream({
+            start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
+          }),
+        ),
+      )
+    }) as typeof fetch
+    const links: string[] = []
+    const transport = createHttpTransport({
+      fetch: fetchThere,
+      token: null,
+      wait: (_ms, run) => {
+        waiting.push(run)
+        return () => waiting.splice(waiting.indexOf(run), 1)
+      },
+    })
+    const subscription = transport.subscribe(
+      () => undefined,
+      (link) => links.push(link),
+    )
+    await vi.waitFor(() => expect(waiting).toHaveLength(1))
+    answer = 'hang'
+    waiting.shift()?.() // the wait is over, and the attempt hangs
+    answer = 'stream'
+    subscription.retryNow()
+    await vi.waitFor(() => expect(links.at(-1)).toBe('open'))
+    subscription.retryNow()
+    await vi.waitFor(() => expect(links.filter((link) => link === 'open')).toHaveLength(2))
+    expect([open.size, waiting.length, attempts]).toEqual([1, 0, ['refuse', 'hang', 'stream', 'stream']])
+    subscription.close()
+    expect(open.size).toBe(0)
+    expect(waiting).toHaveLength(0)
+  })
   it('reads messages cut anywhere, joins data lines and skips comments', async () => {
     const bytes = new TextEncoder().encode(
       ': keep\n\nid: 7\r\ndata: {"a":\r\ndata: "é"}\r\n\r\ndata: x\n\ndata: unfinished',
@@ -176,6 +253,17 @@ describe('token', () => {
   it('takes nothing that is not a token', () => {
     expect(pageAt('#t=<script>', new Map())).toEqual({ token: null, replaced: [] })
   })
+})
+
+describe('queries', () => {
+  it('ask the daemon also when the browser calls itself offline', async () => {
+    onlineManager.setOnline(false)
+    try {
+      expect(await createQueryClient().fetchQuery({ queryKey: ['x'], queryFn: () => 'read' })).toBe('read')
+    } finally {
+      onlineManager.setOnline(true)
+    }
+  }, 2000)
 })
 
 describe('tags', () => {
