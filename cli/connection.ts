@@ -63,14 +63,14 @@ export const findDaemon = async (env: NodeJS.ProcessEnv): Promise<DaemonInfo | n
 
 export const startDaemon = async ({ env, programs }: ConnectOptions): Promise<DaemonInfo> => {
   const data = dataDirectory(env)
-  fs.mkdirSync(path.join(data, 'logs'), { recursive: true, mode: 0o700 })
+  makeFolder(path.join(data, 'logs'))
   const start = path.join(data, 'logs', 'start.log')
   const output = fs.openSync(start, 'w', 0o600)
   const child = spawn(process.execPath, [path.join(programs, 'daemon.cjs')], {
     detached: true,
     stdio: ['ignore', output, output],
     cwd: '/',
-    env,
+    env: { ...env, REPRISE_HOME: data },
   })
   fs.closeSync(output)
   child.unref()
@@ -154,5 +154,18 @@ const openHere = async ({ env, programs }: ConnectOptions): Promise<Connection> 
       return answer.output as never
     },
     close: () => app.close(),
+  }
+}
+
+/** One by one: where a parent takes no folders at all (`/proc`), Node's own recursive way tries for ever. */
+const makeFolder = (dir: string): void => {
+  if (fs.existsSync(dir)) return
+  if (path.dirname(dir) !== dir) makeFolder(path.dirname(dir))
+  try {
+    fs.mkdirSync(dir, { mode: 0o700 })
+  } catch (error) {
+    const { code = 'EIO' } = error as NodeJS.ErrnoException
+    if (code !== 'EEXIST')
+      throw new RepriseError('refused', `${dir} cannot be made (${code})`, 'choose another directory with REPRISE_HOME')
   }
 }

@@ -35,7 +35,11 @@ const main = async (argv: readonly string[]): Promise<number> => {
     if (error.exitCode === 0 || error.code === 'commander.help') return error.exitCode === 0 ? 0 : 2
     return printFailure(
       terminal,
-      new RepriseError('wrong_usage', error.message.replace(/^error: /, ''), 'see `reprise --help`'),
+      new RepriseError(
+        'wrong_usage',
+        error.message.replace(/^error: /, '').replaceAll(/\s+/g, ' '),
+        'see `reprise --help`',
+      ),
     )
   }
 }
@@ -47,4 +51,6 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 // The code is set instead of exiting at once, so that output into a pipe is written whole.
 void main(process.argv.slice(2)).then((code) => {
   process.exitCode = code
+  // A start that failed half way may leave something open; what was to be said has been said.
+  if (code !== 0) setTimeout(() => process.exit(), 2000).unref()
 })

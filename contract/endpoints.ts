@@ -83,6 +83,8 @@ export const endpoints = {
       run: runSchema,
       /** Sequence number the reference named (`RUN@SEQ`), if it did. */
       at: z.number().int().nullable(),
+      /** Stretch the reference named (`RUN#N`), if it did. */
+      stretch: z.number().int().nullable(),
       coverage: coverageSchema,
       branches: z.array(runSchema),
       files: z.array(

@@ -53,6 +53,8 @@ export const gapSchema = z.object({
     'not_archived',
     'resolve_failed',
     'mixed_folder',
+    'settings_damaged',
+    'store_damaged',
     'daemon_was_away',
   ]),
   home: z.string().nullable(),

@@ -15,6 +15,7 @@ import { createDispatch, type Dispatch } from './api/dispatch.ts'
 import { combineHandlers } from './api/handlers.ts'
 import { createHomeHandlers } from './api/home-handlers.ts'
 import { type Loopback, listenOnLoopback } from './api/listeners.ts'
+import { readLoopback, writeLoopback } from './api/loopback-record.ts'
 import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
@@ -70,11 +71,27 @@ const defaultSettings: Settings = {
 }
 
 /** Opens one data directory as its only writer and makes everything that answers for it. */
-export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Promise<App> => {
-  const now = (): Date => new Date()
+export const openApp = async (options: AppOptions): Promise<App> => {
   process.umask(0o077)
-  const paths = prepareData(env)
+  const paths = prepareData(options.env)
   const lock = takeWriterLock(paths.lock)
+  const opened: (() => unknown)[] = [() => lock.release()]
+  try {
+    return await assemble(options, paths, opened)
+  } catch (error) {
+    // A start that fails half way (a full disk) must not leave threads and processes that keep the program alive.
+    for (const close of opened.reverse()) await close()
+    throw error
+  }
+}
+
+const assemble = async (
+  { env, programs, watch, onStop }: AppOptions,
+  paths: DataPaths,
+  opened: (() => unknown)[],
+): Promise<App> => {
+  const now = (): Date => new Date()
+  const lock = { release: () => opened[0]?.() }
   const log = openLog(paths.log, now)
   const startedAt = now()
   const nonce = randomBytes(16).toString('hex')
@@ -96,6 +113,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     env,
     log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
   })
+  opened.push(() => store.close())
   const document = await openDocument({
     path: paths.settings,
     schema: settingsSchema,
@@ -108,6 +126,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
   const settings: Parts['settings'] = {
     read: () => document.data,
     write: (change) => document.update((data) => ({ ...data, ...change })),
+    damage: () => (document.state.kind === 'damaged' ? document.state.why : null),
   }
 
   let watches: HomeWatches | null = null
@@ -182,6 +201,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
       },
     )
   let worker = startWorker()
+  opened.push(() => worker.end())
   const { rebuilt } = await worker.ready
   if (rebuilt) log('warn', 'index was damaged or of another version and is built again', { setAside: rebuilt })
   reopenIndex()
@@ -202,7 +222,8 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     },
     stop: () => setImmediate(onStop),
     async openBrowser() {
-      loopback ??= await listenOnLoopback({ dispatch, hub, pages })
+      loopback ??= await listenOnLoopback({ dispatch, hub, pages }, readLoopback(paths.loopback))
+      writeLoopback(paths.loopback, loopback)
       const target = `${loopback.url}/#t=${loopback.token}`
       fs.writeFileSync(
         paths.page,
@@ -216,6 +237,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
       await loopback?.close()
       loopback = null
       fs.rmSync(paths.page, { force: true })
+      fs.rmSync(paths.loopback, { force: true })
     },
   }
 
@@ -262,6 +284,7 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
     hub,
     pages,
     async begin() {
+      if (watch && readLoopback(paths.loopback) !== null) await acts.openBrowser()
       if (watch) {
         watches = createHomeWatches({
           adapters,
@@ -289,7 +312,8 @@ export const openApp = async ({ env, programs, watch, onStop }: AppOptions): Pro
         .call('stop')
         .catch((error: Error) => log('error', 'worker did not stop cleanly', { message: error.message }))
       await worker.end()
-      await acts.closeBrowser()
+      // Its address stays on record: a window that is open will look for the next daemon there.
+      await loopback?.close()
       if (tagTimer) clearTimeout(tagTimer)
       index?.close()
       await store.close()

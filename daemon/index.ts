@@ -64,7 +64,8 @@ const main = async (): Promise<number> => {
       process.stderr.write(`${error.message}\n`)
       return 0
     }
-    process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
+    if (error instanceof RepriseError) process.stderr.write(`${error.message}${error.hint ? `: ${error.hint}` : ''}\n`)
+    else process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
     return 1
   }
 }

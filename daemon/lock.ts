@@ -17,9 +17,16 @@ export const takeWriterLock = (file: string): WriterLock => {
     db.exec('pragma busy_timeout = 0; pragma journal_mode = delete; pragma locking_mode = exclusive; begin exclusive')
   } catch (error) {
     db.close()
+    const { message } = error as Error
+    if (!/locked|busy/i.test(message))
+      throw new RepriseError(
+        'refused',
+        `${file} cannot be written: ${message}`,
+        'check the permissions of the data directory and the room on its disk',
+      )
     throw new RepriseError(
       'store_busy',
-      `another Reprise is using this data directory (${(error as Error).message})`,
+      `another Reprise is using this data directory (${message})`,
       'stop it with `reprise stop`, or use another directory with REPRISE_HOME',
     )
   }

@@ -26,7 +26,7 @@ export interface Parts {
   readonly reveals: RevealLog
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings
-  readonly settings: { read(): Settings; write(change: Partial<Settings>): Promise<Settings> }
+  readonly settings: { read(): Settings; write(change: Partial<Settings>): Promise<Settings>; damage(): string | null }
   readonly homes: HomeRegistry
   readonly state: () => DaemonState
 }

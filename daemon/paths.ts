@@ -16,6 +16,8 @@ export interface DataPaths {
   readonly settings: string
   /** Redirects a browser to the loopback address without putting the token on a command line. */
   readonly page: string
+  /** Port and key of the loopback listener while one is wanted, 0600. */
+  readonly loopback: string
 }
 
 /** Longest path a Unix socket can be bound to on Linux (108 bytes with the final NUL); macOS allows 103. */
@@ -27,7 +29,7 @@ export const dataDirectory = (env: NodeJS.ProcessEnv): string =>
 /** Makes the directory (0700) and says where things are. Refuses a directory that another user could have prepared. */
 export const prepareData = (env: NodeJS.ProcessEnv): DataPaths => {
   const dir = dataDirectory(env)
-  fs.mkdirSync(dir, { recursive: true, mode: 0o700 })
+  makeFolder(dir)
   const stat = fs.statSync(dir)
   if (process.getuid && stat.uid !== process.getuid())
     throw new RepriseError('refused', `${dir} belongs to another user`, 'choose another directory with REPRISE_HOME')
@@ -40,6 +42,7 @@ export const prepareData = (env: NodeJS.ProcessEnv): DataPaths => {
     log: path.join(dir, 'logs', 'daemon.log'),
     settings: path.join(dir, 'settings.json'),
     page: path.join(dir, 'open.html'),
+    loopback: path.join(dir, 'loopback.json'),
   }
 }
 
@@ -56,3 +59,19 @@ const socketPath = (dir: string): string => {
 }
 
 const shortHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12)
+
+/**
+ * Makes a folder and what is missing above it, one by one: where a parent takes no folders at all (`/proc`), Node's own recursive way
+ * tries for ever.
+ */
+const makeFolder = (dir: string): void => {
+  if (fs.existsSync(dir)) return
+  if (path.dirname(dir) !== dir) makeFolder(path.dirname(dir))
+  try {
+    fs.mkdirSync(dir, { mode: 0o700 })
+  } catch (error) {
+    const { code = 'EIO' } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    throw new RepriseError('refused', `${dir} cannot be made (${code})`, 'choose another directory with REPRISE_HOME')
+  }
+}

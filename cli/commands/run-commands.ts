@@ -35,7 +35,10 @@ export const addRunCommands = (program: Command, session: Session): void => {
       session.withConnection({ start: true }, async (connection, terminal) => {
         const got = await connection.call('runs.get', { run: reference })
         const events = await allEvents(connection, got.run.id)
-        const shown = got.at === null ? events : events.filter((event) => event.seq <= (got.at ?? 0))
+        const shown = events.filter(
+          (event) =>
+            (got.at === null || event.seq <= got.at) && (got.stretch === null || event.stretch === got.stretch),
+        )
         if (terminal.json)
           return printJson(terminal, {
             run: got.run,

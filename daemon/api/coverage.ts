@@ -22,7 +22,7 @@ export const coverageOf = (index: IndexReader, row: RunRow): Coverage => {
       state:
         row.status === 'unreadable'
           ? 'none'
-          : row.unreadable > 0 || unknown > 0 || row.source_state === 'shrank'
+          : row.unreadable > 0 || unknown > 0 || counted.broken > 0 || row.source_state === 'shrank'
             ? 'partial'
             : 'complete',
       why:

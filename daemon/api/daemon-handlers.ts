@@ -5,7 +5,7 @@ import { querySearch } from '../store/index/search-query.ts'
 import type { SomeHandlers } from './handlers.ts'
 import { describeHome, describeLooked } from './home-handlers.ts'
 import { parsePoint } from './references.ts'
-import { unreadableOf } from './unreadable.ts'
+import { unreadableFiles, unreadableOf } from './unreadable.ts'
 
 export interface DaemonActs {
   readonly openBrowser: () => Promise<{ url: string; page: string; port: number }>
@@ -98,7 +98,10 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
           refs.map((ref) => ref.path),
         )
       const totals = await acts.sync(home ?? null)
-      return { ...totals, unreadable: unreadableOf(parts.index(), null, 100_000) }
+      return {
+        ...totals,
+        unreadable: [...unreadableFiles(parts.index()), ...unreadableOf(parts.index(), null, 100_000)],
+      }
     },
 
     'search.run': ({ text, runtime, run, limit, cursor }) =>
@@ -209,6 +212,19 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
         hint: 'the agent names folders by a rule that gives different directories the same name; its memory there may be mixed',
       })
   }
+  const damaged = parts.settings.damage()
+  if (damaged !== null)
+    derived.unshift({
+      id: 'settings_damaged',
+      kind: 'settings_damaged',
+      home: null,
+      run: null,
+      path: parts.paths.settings,
+      at,
+      count: 1,
+      message: `the settings could not be read (${damaged}); defaults are in use, also for what is collected`,
+      hint: 'the damaged file lies beside it; set what you need again',
+    })
   const watching = parts.homes.list().flatMap((home) => {
     const state = parts.homes.watchState(home.id)
     return state.why === null ? [] : [{ home, state }]
@@ -226,9 +242,9 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       hint: state.why,
     })
   const gaps = [
-    ...derived.filter(({ kind }) => kind === 'watch_exhausted'),
+    ...derived.filter(({ kind }) => kind === 'watch_exhausted' || kind === 'settings_damaged'),
     ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })),
-    ...derived.filter(({ kind }) => kind !== 'watch_exhausted'),
+    ...derived.filter(({ kind }) => kind !== 'watch_exhausted' && kind !== 'settings_damaged'),
   ]
   return { gaps: gaps.slice(0, limit), total: gaps.length }
 }

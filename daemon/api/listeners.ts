@@ -35,12 +35,19 @@ export interface Loopback extends Listener {
 }
 
 /** Opened only when a browser is to be used. Every call needs the token, the right `Host` and, when the browser sends one, our own `Origin`. */
-export const listenOnLoopback = async (parts: Omit<HttpParts, 'guard'>): Promise<Loopback> => {
-  const token = randomBytes(32).toString('base64url')
+export const listenOnLoopback = async (
+  parts: Omit<HttpParts, 'guard'>,
+  again: { readonly port: number; readonly token: string } | null = null,
+): Promise<Loopback> => {
+  const token = again?.token ?? randomBytes(32).toString('base64url')
   let port = 0
   const server = createServer(getRequestListener(createHttp({ ...parts, guard: { port: () => port, token } }).fetch))
   const sockets = acceptSockets(server, parts.hub, token, () => port)
-  await listen(server, { host: '127.0.0.1', port: 0 })
+  // A page that was open when the daemon ended finds it again, unless something else took the port meanwhile.
+  await listen(server, { host: '127.0.0.1', port: again?.port ?? 0 }).catch((error: unknown) => {
+    if (again === null) throw error
+    return listen(server, { host: '127.0.0.1', port: 0 })
+  })
   const address = server.address()
   if (address === null || typeof address === 'string') throw new Error('no port was given')
   port = address.port

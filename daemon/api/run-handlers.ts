@@ -31,7 +31,8 @@ export const createRunHandlers = (parts: Parts) =>
         values.push(value)
       }
       if (runtime) add('runs.runtime = ?', runtime)
-      if (workspace) add('exists (select 1 from json_each(runs.workspaces) where value = ?)', workspace)
+      if (workspace)
+        add('exists (select 1 from json_each(runs.workspaces) where value = ?)', workspace.replace(/(?<=.)\/+$/, ''))
       if (since) add('runs.sort_at >= ?', since)
       if (until) add('runs.sort_at < ?', until)
       const rows = index
@@ -44,8 +45,13 @@ export const createRunHandlers = (parts: Parts) =>
 
     'runs.get': ({ run: reference }) => {
       const index = parts.index()
-      const { run: name, seq } = parsePoint(reference)
+      const { run: name, seq, stretch } = parsePoint(reference)
       const row = index.findRun(name)
+      if (
+        stretch !== null &&
+        index.sql('select 1 from stretches where run = ? and n = ?').get(row.key, stretch) === undefined
+      )
+        throw new RepriseError('not_found', `${row.id} has no stretch ${stretch}`)
       const branches = index
         .sql(`select ${RUN_COLUMNS} from ${RUN_TABLES} where runs.parent = ? order by runs.sort_at, runs.key`)
         .all(row.id) as RunRow[]
@@ -72,6 +78,7 @@ export const createRunHandlers = (parts: Parts) =>
       return {
         run: index.toRun(row),
         at: seq,
+        stretch,
         coverage: coverageOf(index, row),
         branches: branches.map(index.toRun),
         files: files.map(({ path, offset, state, lines }) => ({

@@ -21,6 +21,16 @@ const toUnreadable = ({ repaired, path, line, byte, bytes, reason, run }: Unread
   run,
 })
 
+/** Files and folders that could not be looked at, in the form of the lines' list: place 0 stands for the whole of it. */
+export const unreadableFiles = (index: IndexReader): Unreadable[] =>
+  (
+    index.sql("select path, message, run from gaps where kind = 'unreadable_file' order by path").all() as {
+      path: string
+      message: string
+      run: string | null
+    }[]
+  ).map(({ path, message, run }) => ({ path, line: 0, byte: 0, bytes: 0, reason: message, repaired: false, run }))
+
 /** Lines that hold no record, and lines that had to be taken apart; of one run, or of all. */
 export const unreadableOf = (index: IndexReader, run: number | null, limit: number): Unreadable[] =>
   (

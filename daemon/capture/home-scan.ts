@@ -76,6 +76,11 @@ export const scanHome = (
       known.ino === stat.ino
     if (!same) tasks.push(task)
   }
+  // What could be looked at this time is no gap any more; files have their own say when they are read.
+  for (const { path: where } of sql("select path from gaps where kind = 'unreadable_file' and home = ?").all(id) as {
+    path: string
+  }[])
+    if (!problems.includes(where) && !all.has(where)) gaps.drop('unreadable_file', where)
   const present = sql(
     "select files.path as path, files.run as run from files join runs on runs.key = files.run where runs.home = ? and files.state = 'present'",
   ).all(id) as { path: Uint8Array; run: number }[]

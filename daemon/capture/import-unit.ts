@@ -69,6 +69,8 @@ interface OpenUnit {
 const KEPT = 16
 /** Bytes of one transaction; the API answers between two of them. */
 const BATCH = 8 * 1024 * 1024
+/** How long a file must be still before its unfinished last line counts as damaged. */
+const STILL_MS = 60_000
 const SMALLEST_READ = 32 * 1024
 const LARGEST_READ = 2 * 1024 * 1024
 
@@ -254,11 +256,18 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         remember(unit.file, current)
 
         const { reader, feed } = current
-        const cursor: LineCursor = {
-          byte: row.offset,
-          line: row.lines,
-          open: row.open === null ? null : JSON.parse(row.open),
-        }
+        const unended = row.open === null ? null : (JSON.parse(row.open) as NonNullable<LineCursor['open']>)
+        const cursor: LineCursor =
+          unended?.records === 0
+            ? // The line was given up as damaged and goes on after all (the machine slept): it is read again from its beginning.
+              { byte: unended.byte, line: row.lines - 1, open: null }
+            : { byte: row.offset, line: row.lines, open: unended }
+        if (cursor.byte !== row.offset)
+          sql('delete from unreadable where path = ? and generation = ? and line = ?').run(
+            unit.file,
+            row.generation,
+            row.lines,
+          )
         // A small file gets a small buffer: buffers of 2 MB each made the collector run for every session.
         const chunkBytes = Math.min(LARGEST_READ, Math.max(SMALLEST_READ, stat.size - row.offset + 1))
         const lines = new LineReader(fd, { from: row.offset === 0 ? startOfFile : cursor, chunkBytes })
@@ -266,10 +275,12 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
           row: (line: Parameters<SessionReader['readLine']>[0]) => reader.readLine(line, feed.sink),
           unreadable: reportUnreadable(row.run, unit.file, row.generation),
         }
+        // Nobody writes on a line whose file has been still for a while: then it is told of, not waited for (B10).
+        const settled = now().getTime() - mtime > STILL_MS
         let bytes = 0
         let more = true
         while (bytes < BATCH) {
-          const batch = lines.readBatch(sink)
+          const batch = lines.readBatch(sink, { finished: settled })
           if (batch === null) {
             more = false
             break
@@ -283,7 +294,8 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         ).run(
           stat.dev,
           stat.ino,
-          more ? -1 : stat.size,
+          // An unfinished last line is looked at again, whether or not the file changes.
+          more || lines.incompleteTail !== null ? -1 : stat.size,
           mtime,
           byte,
           line,

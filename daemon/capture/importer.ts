@@ -74,7 +74,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     now,
     archived: (run, file, generation) => store.sessions.read(run, file, generation),
   })
-  const changes = createSessionChanges({ db, store, units, abouts, now })
+  const changes = createSessionChanges({ db, store, units, abouts, gaps, now })
   const sideFiles = createSideFileKeeper({ sql, store, redactor, gaps, now })
   const keeper = createSessionKeeper({ db, store, log, gaps, abouts, adapters, sideFiles, keepTexts })
   const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, keepTexts })

@@ -19,6 +19,11 @@ if (!port) throw new Error('this program runs as a worker thread')
 const start = workerData as WorkerStart
 const tell = (message: WorkerReply): void => port.postMessage(message)
 
+const hintFor = (error: unknown): string | null =>
+  (error as NodeJS.ErrnoException).code === 'ENOSPC' || /disk is full/.test(String(error))
+    ? 'make room on the disk that holds the data directory; nothing that was kept is lost'
+    : null
+
 const main = async (): Promise<void> => {
   const now = (): Date => new Date()
   const log = openLog(`${start.dataDir}/logs/worker.log`, now)
@@ -108,4 +113,8 @@ const main = async (): Promise<void> => {
   tell({ type: 'ready', rebuilt: opened.setAside, notes: [] })
 }
 
-void main()
+main().catch((error: unknown) => {
+  const { message } = error as Error
+  const failure = error instanceof RepriseError ? error : new RepriseError('internal', message, hintFor(error))
+  tell({ type: 'failed', error: failure.toBody() })
+})

@@ -1,10 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { Digest, RunId } from '../../contract/index.ts'
+import { type Digest, RepriseError, type RunId } from '../../contract/index.ts'
 import { isTypedOnly, type RuntimeAdapter, type SessionUnit } from '../runtimes/adapter.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
-import type { Store } from '../store/store.ts'
+import type { ArchivedFile, Store } from '../store/store.ts'
 import type { AboutRun } from './archive-run.ts'
+import type { GapNotes } from './gap-notes.ts'
 import { noteChange, type UnitImporter } from './import-unit.ts'
 import { digestPrefix } from './prefix.ts'
 import type { RunAbouts } from './run-abouts.ts'
@@ -23,10 +24,11 @@ interface ChangeParts {
   readonly store: Store
   readonly units: UnitImporter
   readonly abouts: RunAbouts
+  readonly gaps: GapNotes
   readonly now: () => Date
 }
 
-export const createSessionChanges = ({ db, store, units, abouts, now }: ChangeParts): SessionChanges => {
+export const createSessionChanges = ({ db, store, units, abouts, gaps, now }: ChangeParts): SessionChanges => {
   const sql = statements(db)
 
   const record = (
@@ -42,19 +44,46 @@ export const createSessionChanges = ({ db, store, units, abouts, now }: ChangePa
     noteChange(sql, run, id, at, change, file, message)
   }
 
+  const noteDamage = (id: RunId, error: Error): void => {
+    gaps.save({
+      kind: 'store_damaged',
+      run: id,
+      where: id,
+      message: `what was kept of ${id} is damaged: ${error.message}`,
+      hint: 'its session file is read again; `reprise check` lists all damage',
+    })
+  }
+
+  const readKept = async (id: RunId, rel: string): Promise<ArchivedFile | null> => {
+    try {
+      return (await store.sessions.state(id)).find(({ file }) => file === rel) ?? null
+    } catch (error) {
+      if (!isDamage(error)) throw error
+      noteDamage(id, error)
+      return null
+    }
+  }
+
   return {
     async adopt(unit, adapter) {
       if (sql('select 1 from files where path = ?').get(Buffer.from(unit.file)) !== undefined) return
       const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
       if (!isTypedOnly(unit)) dropTypedOnly(db, id)
       const rel = path.relative(unit.home, unit.file)
-      const kept = (await store.sessions.state(id)).find(({ file }) => file === rel)
+      const kept = await readKept(id, rel)
       if (!kept) return
       const about = await abouts.of(id, unit, adapter.runtime)
       const same = hasPrefix(unit.file, kept.bytes, kept.prefixDigest)
       const vanished = same === null
       const generation = kept.generation + (same === false ? 1 : 0)
-      await units.adopt(unit, adapter, { generation, archived: same === true ? kept : null, vanished })
+      try {
+        await units.adopt(unit, adapter, { generation, archived: same === true ? kept : null, vanished })
+      } catch (error) {
+        if (!isDamage(error) || vanished) throw error
+        // What the archive cannot give back any more must not stand in the way of what the agent's file still holds.
+        noteDamage(id, error)
+        return
+      }
       const { key } = sql('select key from runs where id = ?').get(id) as { key: number }
       for (const { at, change, message } of about.changes) noteChange(sql, key, id, at, change, unit.file, message)
       if (same === false)
@@ -100,3 +129,5 @@ const hasPrefix = (file: string, bytes: number, digest: Digest): boolean | null 
     fs.closeSync(fd)
   }
 }
+
+const isDamage = (error: unknown): error is RepriseError => error instanceof RepriseError && error.code === 'damaged'

@@ -38,6 +38,10 @@ export const startIndexWorker = (program: string, start: WorkerStart, listener: 
     switch (message.type) {
       case 'ready':
         return markReady({ rebuilt: message.rebuilt, notes: message.notes })
+      case 'failed': {
+        const { code, message: why, hint } = message.error
+        return failReady(new RepriseError(code, why, hint))
+      }
       case 'index-replaced':
         return listener.indexReplaced()
       case 'news':

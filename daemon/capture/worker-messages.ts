@@ -31,6 +31,7 @@ export interface WorkerRequest {
 
 export type WorkerReply =
   | { readonly type: 'ready'; readonly rebuilt: string | null; readonly notes: readonly string[] }
+  | { readonly type: 'failed'; readonly error: ErrorBody }
   | { readonly type: 'reply'; readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly type: 'reply'; readonly id: number; readonly ok: false; readonly error: ErrorBody }
   /** The index was made anew: readers must open it again. */

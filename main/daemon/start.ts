@@ -1,6 +1,6 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process'
 import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CONTRACT_VERSION, PRODUCT_VERSION } from '../../contract/version.ts'
 import { callDaemon } from './call.ts'
@@ -92,7 +92,8 @@ async function start(options: StartOptions, how: 'started' | 'replaced'): Promis
   if (!existsSync(options.program))
     return { ok: false, message: `${options.program} is not there. Build it with: npm run build` }
   const logs = join(options.data, 'logs')
-  mkdirSync(logs, { recursive: true, mode: 0o700 })
+  const refused = makeFolder(logs)
+  if (refused !== null) return { ok: false, message: refused }
   // What it says before its own log is open, and what a crash prints.
   const logFile = join(logs, 'start.log')
   const child = spawnDaemon(options, logFile)
@@ -122,7 +123,7 @@ async function start(options: StartOptions, how: 'started' | 'replaced'): Promis
 const closeThenRun =
   'cd /dev/fd; for n in *; do case $n in [012]|*[!0-9]*) ;; *) eval "exec $n>&-";; esac; done; cd /; exec "$@"'
 
-function spawnDaemon({ program, node, env, closeDescriptors }: StartOptions, logFile: string): ChildProcess {
+function spawnDaemon({ program, node, env, data, closeDescriptors }: StartOptions, logFile: string): ChildProcess {
   const log = openSync(logFile, 'w', 0o600)
   try {
     const asNode = node === process.execPath && process.versions.electron !== undefined
@@ -130,7 +131,8 @@ function spawnDaemon({ program, node, env, closeDescriptors }: StartOptions, log
       detached: true,
       stdio: ['ignore', log, log],
       cwd: '/',
-      env: asNode ? { ...env, ELECTRON_RUN_AS_NODE: '1' } : env,
+      // The daemon starts in `/`: a relative directory would be another one there.
+      env: { ...env, REPRISE_HOME: data, ...(asNode ? { ELECTRON_RUN_AS_NODE: '1' } : {}) },
       windowsHide: true,
     }
     if (closeDescriptors && process.platform !== 'win32')
@@ -138,6 +140,20 @@ function spawnDaemon({ program, node, env, closeDescriptors }: StartOptions, log
     return spawn(node, [program], settings)
   } finally {
     closeSync(log)
+  }
+}
+
+/** Why it could not be made, or null. One by one: where a parent takes no folders at all (`/proc`), Node's own recursive way tries for ever. */
+function makeFolder(dir: string): string | null {
+  if (existsSync(dir)) return null
+  const above = dirname(dir) === dir ? null : makeFolder(dirname(dir))
+  if (above !== null) return above
+  try {
+    mkdirSync(dir, { mode: 0o700 })
+    return null
+  } catch (error) {
+    const { code = 'EIO' } = error as NodeJS.ErrnoException
+    return code === 'EEXIST' ? null : `${dir} cannot be made (${code}). Choose another directory with REPRISE_HOME`
   }
 }
 

@@ -132,3 +132,24 @@ describe('a session that is being written', () => {
     again()
   })
 })
+
+describe('a last line that was never finished', () => {
+  const old = () => new Date(Date.now() - 3_600_000)
+
+  it('is waited for while the file is fresh, told of when it is still, and read whole if it goes on after all', async () => {
+    const [prompt, answer] = turn(talk, 0, 'first question', 'first answer') as [string, string]
+    const file = writeSession(home.home, talk, [prompt])
+    fs.appendFileSync(file, answer.slice(0, 60))
+    await daemon.call('sync.now', {})
+    expect(await run()).toMatchObject({ events: 1, unreadable_lines: 0 })
+
+    fs.utimesSync(file, old(), old())
+    const { unreadable } = await daemon.call('sync.now', {})
+    expect(unreadable).toMatchObject([{ path: file, line: 2, bytes: 60, repaired: false }])
+    expect(await run()).toMatchObject({ events: 1, unreadable_lines: 1 })
+
+    fs.appendFileSync(file, `${answer.slice(60)}\n`)
+    expect((await daemon.call('sync.now', {})).unreadable).toEqual([])
+    expect(await run()).toMatchObject({ events: 2, unreadable_lines: 0 })
+  })
+})

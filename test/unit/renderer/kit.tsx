@@ -259,6 +259,7 @@ export const runItem = (of: Run, children: readonly string[] = []): Output<'time
 export const details = (of: Run, change: Partial<Output<'runs.get'>> = {}): Output<'runs.get'> => ({
   run: of,
   at: null,
+  stretch: null,
   coverage: {
     mode: 'observed',
     state: 'partial',

@@ -115,6 +115,7 @@ describe('timeline', () => {
       'runs.get': () => ({
         run: first,
         at: null,
+        stretch: null,
         coverage: { mode: 'observed', state: 'partial', items: [] },
         branches: [child],
         files: [],
