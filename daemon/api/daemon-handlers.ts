@@ -126,6 +126,8 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
 
     'settings.get': () => parts.settings.read(),
     'settings.set': async (change) => {
+      if (change.collection === 'originals')
+        throw new RepriseError('refused', 'collection: originals cannot be kept yet', 'choose redacted or digests')
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
       const settings = await parts.settings.write(given)
       await parts.worker.call('keepTexts', settings.collection !== 'digests')

@@ -70,7 +70,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const abouts = createRunAbouts(store)
   const units = createUnitImporter({
     db,
-    writer: createRunWriter(db, redactor),
+    writer: createRunWriter(db, redactor, keepTexts),
     now,
     archived: (run, file, generation) => store.sessions.read(run, file, generation),
   })

@@ -25,7 +25,7 @@ export interface RunWriter {
 }
 
 /** Writes what a reader says of a run into the index. Every text is redacted before it is cut, so that no half of a secret stays. */
-export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => {
+export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () => boolean): RunWriter => {
   const sql = statements(db)
   const clean = (text: string, limit: number): string => {
     const line = redactor.redact(text).text.replaceAll(/\s+/g, ' ').trim()
@@ -149,7 +149,7 @@ export const createRunWriter = (db: Database, redactor: Redactor): RunWriter => 
             if (feed.writing) amendEvent(run, seq, change)
           },
           words(seq, role, text) {
-            if (!feed.writing || text.trim() === '') return
+            if (!feed.writing || !keepTexts() || text.trim() === '') return
             const most = WORDS[role]
             const redacted = redactor.redact(text.length > most * 2 ? text.slice(0, most * 2) : text).text
             sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(

@@ -122,7 +122,7 @@ function Page({ page, settings, put }: PageProps) {
           <Choice
             label={w.collection}
             value={settings.collection}
-            options={(['digests', 'redacted', 'originals'] as const).map((id) => ({ id, ...w.collections[id] }))}
+            options={(['digests', 'redacted'] as const).map((id) => ({ id, ...w.collections[id] }))}
             onChange={(collection) => put(w.collection, { collection })}
           />
           <p className="mt-3 max-w-prose text-ui text-text-2">

@@ -991,12 +991,11 @@ export const words = {
     showKeys: 'Show all keys',
     collection: 'What is kept of texts',
     collections: {
-      digests: { label: 'Digests only', hint: 'No text is kept: runs can be listed and compared by digest, not read.' },
-      redacted: { label: 'Redacted', hint: 'Texts are kept with secrets replaced by stable placeholders.' },
-      originals: {
-        label: 'With originals',
-        hint: 'As redacted; covered secrets are also kept, encrypted, in the vault, so that they can be revealed.',
+      digests: {
+        label: 'Digests only',
+        hint: 'Titles, one-line summaries and digests are kept, no texts: what the agent deletes cannot be read here, and words are not searchable.',
       },
+      redacted: { label: 'Redacted', hint: 'Texts are kept with secrets replaced by stable placeholders.' },
     },
     collectionNow: 'It applies to what is read from now on.',
     never: 'Never kept: raw model traffic of observed runs, credential files.',

@@ -135,3 +135,23 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a ful
     for (const code of codes) expect(code).not.toBe(124)
   }, 220_000)
 })
+
+describe('the collection level', () => {
+  it('of digests keeps no words and no transcripts, and originals are refused while they cannot be kept', async () => {
+    const daemon = await startDaemon(home)
+    await daemon.call('sync.now', {})
+    await daemon.call('settings.set', { collection: 'digests' })
+    await expect(daemon.call('settings.set', { collection: 'originals' })).rejects.toThrow(/cannot be kept yet/)
+    await daemon.stop()
+    for (const name of fs.readdirSync(home.data))
+      if (name.startsWith('index.db') || name === 'store.git')
+        fs.rmSync(path.join(home.data, name), { recursive: true })
+    const bare = await startDaemon(home)
+    await bare.call('sync.now', {})
+    const { runs } = await bare.call('runs.list', {})
+    expect(runs.length).toBe(15)
+    expect((await bare.call('search.run', { text: 'median' })).total).toBe(0)
+    expect((await bare.call('runs.recover', { run: String(runs[0]?.id) })).lines).toBe(0)
+    await bare.stop()
+  })
+})
