@@ -244,7 +244,7 @@ describe('compared with secretlint', () => {
       `mysql://root:${noise(12, ALNUM, 54)}@db.example.net:3306/x`,
       `https://someone:${noise(20, ALNUM, 55)}@git.example.net/x.git`,
       `{"type":"service_account","private_key_id":"${noise(40, '0123456789abcdef', 56)}","private_key":"${(planted.find(({ family }) => family === 'private-key')?.text ?? '').replaceAll('\n', '\\n')}","client_email":"x@y.iam.gserviceaccount.com","client_id":"1"}`,
-      `//registry.npmjs.org/:_authToken=npm_${noise(36, ALNUM, 57)}`,
+      `//packages.example/:_authToken=npm_${noise(36, ALNUM, 57)}`,
       `AWS_SECRET_ACCESS_KEY=${noise(40, ALNUM, 58)}`,
       `"SecretAccessKey": "${noise(40, ALNUM, 59)}"`,
       `xoxp-${noise(12, '0123456789', 60)}-${noise(12, '0123456789', 61)}-${noise(12, '0123456789', 62)}-${noise(32, ALNUM, 63)}`,
