@@ -99,7 +99,8 @@ async function tellWhatIsThere(
   const { runs } = await callDaemon(record.socket, 'runs.list', { limit: 5 })
   const summary = summarise(status, runs, env.HOME)
   ;(json ? process.stderr : process.stdout).write(`${summary}\n\n`)
-  return { url: status.daemon.url }
+  // An address without its key would open a page that may ask nothing.
+  return { url: status.daemon.url === null ? null : readAddress(resolve(status.daemon.data_dir, 'open.html')) }
 }
 
 interface Session {
