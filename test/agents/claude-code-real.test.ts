@@ -234,7 +234,25 @@ describe.skipIf(skip)('plugins, skills, commands and agents', () => {
 })
 
 describe.skipIf(skip)("the program's own report of what it loaded", () => {
-  for (const name of ['root', 'linked-worktree', 'agents-md-fallback', 'setting-sources=project']) {
+  for (const name of [
+    'root',
+    'subdir',
+    'linked-worktree',
+    'external-imports-approved',
+    'untrusted',
+    'no-git',
+    'no-git-subdir',
+    'setting-sources=user',
+    'setting-sources=project',
+    'setting-sources=local',
+    'config-dir-empty',
+    'config-dir-copy+excludes',
+    'claudeMdExcludes',
+    'agents-md-fallback',
+    'agents-md-suppressed-by-local',
+    'agents-md-disabled',
+    'settings-flag',
+  ]) {
     it(name, async () => {
       const tree = layConfigTree()
       cleanUp.push(tree.remove)
