@@ -134,7 +134,7 @@ const assemble = async (
   const watchState: HomeRegistry['watchState'] = (id) => watches?.state(id) ?? noWatch
   const homes = createHomeRegistry({ adapters, surroundings, settings: settings.read, watchState })
 
-  const progress = new Map<string, Progress>()
+  let progress: Progress | null = null
   let oldestHint: number | null = null
   const changed = (tags: readonly Tag[]): void => {
     if (tags.length > 0) hub.send({ type: 'changed', tags: [...tags] })
@@ -176,7 +176,7 @@ const assemble = async (
         news(news) {
           if (news.type === 'progress') {
             if (news.progress.phase !== 'discovering') looked = true
-            progress.set('all', news.progress)
+            progress = news.progress
             hub.send({ type: 'progress', progress: news.progress })
           } else if (news.type === 'run') {
             if (news.events >= 0) hub.send({ type: 'run', run: news.run, events: news.events, status: news.status })
@@ -263,7 +263,7 @@ const assemble = async (
       phase: closing ? 'draining' : looked ? 'ready' : 'starting',
       sample: env.REPRISE_DEMO === '1',
       url: loopback?.url ?? null,
-      progress: [...progress.values()].filter(({ phase }) => phase !== 'idle'),
+      progress: progress === null || progress.phase === 'idle' ? [] : [progress],
       lagMs: oldestHint === null ? 0 : now().getTime() - oldestHint,
     }),
   }

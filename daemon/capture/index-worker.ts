@@ -110,7 +110,7 @@ const main = async (): Promise<void> => {
       tell({ type: 'reply', id, ok: false, error: failure })
     }
   })
-  tell({ type: 'ready', rebuilt: opened.setAside, notes: [] })
+  tell({ type: 'ready', rebuilt: opened.setAside })
 }
 
 main().catch((error: unknown) => {

@@ -4,7 +4,7 @@ import type { ImportNews } from './importer.ts'
 import type { WorkerCalls, WorkerMethod, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
 
 export interface IndexWorker {
-  readonly ready: Promise<{ readonly rebuilt: string | null; readonly notes: readonly string[] }>
+  readonly ready: Promise<{ readonly rebuilt: string | null }>
   call<M extends WorkerMethod>(
     method: M,
     ...args: Parameters<WorkerCalls[M]>
@@ -27,9 +27,9 @@ export const startIndexWorker = (program: string, start: WorkerStart, listener: 
   const pending = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
   let next = 1
   let ending = false
-  let markReady: (value: { rebuilt: string | null; notes: readonly string[] }) => void
+  let markReady: (value: { rebuilt: string | null }) => void
   let failReady: (error: Error) => void
-  const ready = new Promise<{ rebuilt: string | null; notes: readonly string[] }>((resolve, reject) => {
+  const ready = new Promise<{ rebuilt: string | null }>((resolve, reject) => {
     markReady = resolve
     failReady = reject
   })
@@ -37,7 +37,7 @@ export const startIndexWorker = (program: string, start: WorkerStart, listener: 
   worker.on('message', (message: WorkerReply) => {
     switch (message.type) {
       case 'ready':
-        return markReady({ rebuilt: message.rebuilt, notes: message.notes })
+        return markReady({ rebuilt: message.rebuilt })
       case 'failed': {
         const { code, message: why, hint } = message.error
         return failReady(new RepriseError(code, why, hint))

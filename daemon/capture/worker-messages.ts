@@ -30,7 +30,7 @@ export interface WorkerRequest {
 }
 
 export type WorkerReply =
-  | { readonly type: 'ready'; readonly rebuilt: string | null; readonly notes: readonly string[] }
+  | { readonly type: 'ready'; readonly rebuilt: string | null }
   | { readonly type: 'failed'; readonly error: ErrorBody }
   | { readonly type: 'reply'; readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly type: 'reply'; readonly id: number; readonly ok: false; readonly error: ErrorBody }

@@ -81,7 +81,8 @@ describe('a data directory', () => {
     fs.writeFileSync(path.join(home.data, 'settings.json'), '{"collection": "dig')
     const daemon = await startDaemon(home)
     const { gaps } = await daemon.call('status.get', {})
-    expect(gaps[0]).toMatchObject({ kind: 'settings_damaged', path: path.join(home.data, 'settings.json') })
+    // While the homes are looked at for the first time, what is not watched yet may stand before it.
+    expect(gaps.find(({ kind }) => kind === 'settings_damaged')?.path).toBe(path.join(home.data, 'settings.json'))
     await daemon.stop()
   })
 })
