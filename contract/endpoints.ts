@@ -1,4 +1,7 @@
 import { z } from 'zod'
+import { comparisonSchema } from './compare.ts'
+import { configurationHitSchema, driftSchema } from './drift.ts'
+import { exportFormatSchema } from './export.ts'
 import { gapSchema, homeSchema, settingsSchema, statusSchema } from './home.ts'
 import { instructionPieceSchema, manifestSchema } from './manifest.ts'
 import {
@@ -11,6 +14,7 @@ import {
   unreadableSchema,
 } from './run.ts'
 import { searchResultSchema, timelineFilterSchema, timelinePageSchema } from './timeline.ts'
+import { useSchema } from './use.ts'
 
 /**
  * The one table of what the daemon can be asked. The HTTP layer, the command, the window and the tests are all made from it; an
@@ -149,6 +153,52 @@ export const endpoints = {
     z.object({ target: z.string(), all: z.boolean().optional() }),
     z.object({ effective_digest: z.string().nullable(), pieces: z.array(instructionPieceSchema) }),
   ),
+  /** Two TARGETs side by side. `now` needs `runtime` and `workspace`, or takes them from the other side. */
+  'compare.run': mutation(
+    z.object({
+      a: z.string(),
+      b: z.string(),
+      runtime: runtimeNameSchema.optional(),
+      workspace: z.string().optional(),
+      home: z.string().optional(),
+      flags: z.array(z.string()).optional(),
+    }),
+    comparisonSchema,
+  ),
+  /** Runs worth comparing one with, best first, each with the rule by which it was chosen; and the other runs of the same task (R100). */
+  'compare.partners': read(
+    z.object({ run: z.string() }),
+    z.object({ partners: z.array(z.object({ run: runSchema, rule: z.string() })), task: z.string().nullable() }),
+  ),
+  /** Everything known of one change of configuration: both manifests, and the fields. */
+  'drift.get': read(z.object({ id: z.string() }), driftSchema),
+  /** States a home's configuration was seen in, newest first. */
+  'drift.list': read(
+    z.object({ home: z.string().optional(), path: z.string().optional(), ...page }),
+    z.object({ changes: z.array(driftSchema), total: z.number().int() }),
+  ),
+  /** Looks at the configuration now; resolves when what changed is on the timeline. */
+  'drift.look': mutation(z.object({ home: z.string().optional() }), z.object({ changes: z.number().int() })),
+  'search.configuration': read(
+    z.object({
+      text: z.string(),
+      runtime: runtimeNameSchema.optional(),
+      limit: z.number().int().min(1).max(200).optional(),
+    }),
+    z.object({ hits: z.array(configurationHitSchema), total: z.number().int() }),
+  ),
+  /** Writes a file on the daemon's side, through the egress gate. Refuses to replace a file unless told to. */
+  'export.run': mutation(
+    z.object({ run: z.string(), format: exportFormatSchema, file: z.string(), replace: z.boolean().optional() }),
+    z.object({ file: z.string(), bytes: z.number().int(), redactions: z.number().int() }),
+  ),
+  /** The evidence of one comparison in one file: both manifests, their difference, tests seen, decisions of policy, final effects (R99). */
+  'export.incident': mutation(
+    z.object({ a: z.string(), b: z.string(), file: z.string(), replace: z.boolean().optional() }),
+    z.object({ file: z.string(), bytes: z.number().int(), redactions: z.number().int() }),
+  ),
+  /** What was used of what a manifest declares, and where the run differs from it (R92–R98). */
+  'runs.use': read(z.object({ run: z.string() }), useSchema),
   'search.run': read(
     z.object({
       text: z.string(),

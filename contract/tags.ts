@@ -13,6 +13,7 @@ export const tagNames = [
   'settings',
   'sensitive',
   'store',
+  'drift',
 ] as const
 export type Tag = (typeof tagNames)[number]
 
@@ -30,6 +31,11 @@ export const provides = {
   'runs.ticks': ['events'],
   'runs.files': ['events'],
   'runs.recover': ['events'],
+  'runs.use': ['events', 'manifests'],
+  'compare.partners': ['runs'],
+  'drift.get': ['drift'],
+  'drift.list': ['drift'],
+  'search.configuration': ['drift'],
   'manifest.get': ['manifests'],
   'manifest.instructions': ['manifests'],
   'search.run': ['search', 'events'],
@@ -50,6 +56,10 @@ export const invalidates = {
   'homes.forget': ['status', 'homes', 'settings', 'timeline', 'runs'],
   'sync.now': ['status', 'runs', 'timeline', 'events', 'health', 'search'],
   'manifest.resolve': ['manifests', 'store'],
+  'compare.run': ['manifests', 'store'],
+  'drift.look': ['drift', 'timeline'],
+  'export.run': ['sensitive'],
+  'export.incident': ['sensitive'],
   'settings.set': ['settings'],
   'sensitive.reveal': ['sensitive'],
   'store.reindex': ['status', 'runs', 'timeline', 'events', 'search', 'health', 'store'],

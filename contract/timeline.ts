@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { driftSchema } from './drift.ts'
 import { coverageStateSchema, runSchema, runtimeNameSchema } from './run.ts'
 
 /** Everything that happened, newest first: runs and what happened outside of them. */
@@ -13,6 +14,7 @@ export const timelineItemSchema = z.discriminatedUnion('type', [
     path: z.string(),
     message: z.string(),
   }),
+  z.object({ type: z.literal('configuration'), at: z.string(), id: z.string(), drift: driftSchema }),
   z.object({
     type: z.literal('gap'),
     at: z.string(),
@@ -35,6 +37,10 @@ export const timelineFilterSchema = z.object({
   changed: z.string().optional(),
   has: z.array(z.enum(['gap', 'failure', 'changes', 'manifest'])).optional(),
   manifest: z.string().optional(),
+  /** Runs of one task: its id, or the digest of its input (R100). */
+  task: z.string().optional(),
+  /** What kinds of items to show; all when left out. */
+  kind: z.array(z.enum(['run', 'configuration', 'source', 'gap'])).optional(),
   since: z.string().optional(),
   until: z.string().optional(),
 })

@@ -10,8 +10,11 @@ import {
   settingsSchema,
   type Tag,
 } from '../contract/index.ts'
+import { createCompareHandlers } from './api/compare-handlers.ts'
 import { createDaemonHandlers } from './api/daemon-handlers.ts'
 import { createDispatch, type Dispatch } from './api/dispatch.ts'
+import { createDriftHandlers } from './api/drift-handlers.ts'
+import { createExportHandlers } from './api/export-handlers.ts'
 import { combineHandlers } from './api/handlers.ts'
 import { createHomeHandlers } from './api/home-handlers.ts'
 import { type Loopback, listenOnLoopback } from './api/listeners.ts'
@@ -273,6 +276,9 @@ const assemble = async (
     createManifestHandlers(parts),
     createHomeHandlers(parts, acts.sync),
     createSensitiveHandlers(parts),
+    createCompareHandlers(parts),
+    createDriftHandlers(parts),
+    createExportHandlers(parts),
   )
   const dispatch = createDispatch(handlers, changed, log)
 

@@ -22,6 +22,13 @@ export interface RuntimeAdapter {
   ): ReadonlyMap<string, readonly string[]>
   /** The few directories whose changes matter, and how deep. */
   watchPlaces(home: string, surroundings: Surroundings): readonly WatchPlace[]
+  /**
+   * Writes the lines of a unit whose session is no plain file of one object per line (`linesFrom`), oldest first, each one JSON object
+   * without a line end. Deterministic: what did not change is written in the same bytes again, so that growth can be told from rewriting.
+   * A source that is being written to is read in one consistent state or not at all (`SourceBusy`); it is never locked and never altered.
+   * Not needed by a runtime all of whose sessions are plain files.
+   */
+  writeLines?(unit: SessionUnit, write: (line: string) => void): void
   /** A reader for one unit, from its first byte. Deterministic: the same bytes give the same rows. */
   openReader(unit: SessionUnit): SessionReader
   /** The side files of a unit as they are now. */
@@ -42,6 +49,13 @@ export interface RuntimeAdapter {
    * What could not be rebuilt is said, never left out in silence.
    */
   rebuildRequest(unit: SessionUnit, reply: readonly RawLine[], lines: SessionLines): Promise<RebuiltRequest>
+  /** The program that would run, without running it; null when none is found. */
+  findProgram(home: string, surroundings: Surroundings): Program | null
+  /**
+   * Why a file in or beside a home is a helper of the agent's own (a backup, a rejected or clobbered copy, a lock, a migration record) whose
+   * coming and going is no change of configuration (B18); null when it is not.
+   */
+  helperFile(home: string, file: string): string | null
   /** The configuration in force for a start in `cwd` now. */
   resolve(request: ResolveRequest): Resolution
   /**
@@ -72,6 +86,15 @@ export interface Surroundings {
   /** Prefix before absolute system paths such as `/etc/claude-code`; empty outside tests. */
   readonly systemRoot: string
   readonly now: () => Date
+}
+
+/** An installed agent program. */
+export interface Program {
+  readonly version: string | null
+  /** The executable or the script that is the program, links resolved; null when only its version is known. */
+  readonly path: string | null
+  /** How it came here: `npm @openai/codex`, `native`, `checkout`; null when that cannot be told. */
+  readonly installedBy: string | null
 }
 
 export interface HomeCandidate {
@@ -105,12 +128,40 @@ export interface SessionUnit {
   readonly session: string
   readonly parentSession: string | null
   readonly relation: 'subagent' | null
-  /** The file whose rows make the conversation. */
+  /**
+   * The file whose rows make the conversation. A session that lies elsewhere (`linesFrom`) has a name of its own here, unique and below the
+   * home: `<database>#<session>`, or the newest of its files.
+   */
   readonly file: string
   /** Files that hold parts of it (spilled outputs, meta), by absolute path. */
   readonly sideFiles: readonly string[]
-  /** Small facts that stand beside the file (subagent type, the call that started it). */
+  /** Small facts that stand beside the file (subagent type, the call that started it). Kept with the run: enough to open it again. */
   readonly meta: Readonly<Record<string, unknown>>
+  /** What changes whenever the lines of a unit with `linesFrom` may have changed; set by `listSessions`, and only for such units. */
+  readonly stamp?: UnitStamp
+}
+
+/** Stands for size and time of a file where there is none: equal stamps mean that nothing changed. */
+export interface UnitStamp {
+  /** A number that differs whenever the content does (bytes, rows, a hash of both). */
+  readonly size: number
+  /** Milliseconds since 1970 of the last change, as far as it is known; newer sessions are read first. */
+  readonly mtime: number
+}
+
+/** Where the lines of a unit come from, when it is no plain file (`meta.lines_from`); null for a plain file. */
+export const linesFrom = ({ meta }: Pick<SessionUnit, 'meta'>): LinesFrom | null =>
+  meta.lines_from === 'database' ||
+  meta.lines_from === 'files' ||
+  meta.lines_from === 'document' ||
+  meta.lines_from === 'compressed'
+    ? meta.lines_from
+    : null
+export type LinesFrom = 'database' | 'files' | 'document' | 'compressed'
+
+/** The source is being written to and gave no consistent state; it is tried again a moment later. */
+export class SourceBusy extends Error {
+  override readonly name = 'SourceBusy'
 }
 
 /** A unit of which nothing but typed prompts is left (B13) says so in its `meta`, which goes wherever the unit goes. */

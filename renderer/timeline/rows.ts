@@ -56,7 +56,8 @@ export function toRows(
     }
     if (item.type !== 'run') {
       day.others += 1
-      rows.push(item.type === 'gap' ? { type: 'gap', key, item } : { type: 'source', key, item })
+      if (item.type === 'gap') rows.push({ type: 'gap', key, item })
+      else if (item.type === 'source') rows.push({ type: 'source', key, item })
       continue
     }
     day.runs += 1

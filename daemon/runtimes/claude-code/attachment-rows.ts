@@ -1,6 +1,6 @@
 import { textDigest } from '../../manifest/effective-text.ts'
+import { asList, asName, asNames, asRow, asText, plainText, type Row } from '../shared/fields.ts'
 import { jsonDigest, readInstructions, readNamed, readNested, type SeenInstruction } from './evidence.ts'
-import { asList, asName, asNames, asRow, asText, plainText, type Row } from './fields.ts'
 import type { ClaudeReader } from './reader.ts'
 import { summaryOf } from './summaries.ts'
 import { readHook } from './system-rows.ts'

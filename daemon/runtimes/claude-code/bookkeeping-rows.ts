@@ -1,6 +1,6 @@
+import { asInstantText, asName, asRow, asText, type Row } from '../shared/fields.ts'
 import { backupsOf } from './checkpoints.ts'
 import { readShape } from './evidence.ts'
-import { asInstantText, asName, asRow, asText, type Row } from './fields.ts'
 import type { ClaudeReader } from './reader.ts'
 import { summaryOf } from './summaries.ts'
 

@@ -1,4 +1,4 @@
-import { asName, asNumber, asRow, asText, type Row } from './fields.ts'
+import { asName, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
 
 /** One tracked file of a checkpoint. */
 export interface Backup {

@@ -1,5 +1,5 @@
 import type { LinePlace, RebuiltRequest, SessionLines } from '../adapter.ts'
-import { asName, asRow, blocksOf, type Row } from './fields.ts'
+import { asName, asRow, blocksOf, type Row } from '../shared/fields.ts'
 import type { WireMessage } from './request-digest.ts'
 import { groupRows, messageOf, replyKey } from './request-messages.ts'
 

@@ -1,4 +1,4 @@
-import { asName, asRow, asText, type Row } from './fields.ts'
+import { asName, asRow, asText, type Row } from '../shared/fields.ts'
 
 /** How a call was refused, as its result row says (2.1.332); null when the row names no refusal. */
 export interface Denial {

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { HomeDescription, Surroundings } from '../adapter.ts'
-import { asName, asNumber, asRow, asText, type Row } from './fields.ts'
+import { asName, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
 import { managedDirectory } from './homes.ts'
 import { findProgramVersion, namesIn } from './program.ts'
 

@@ -1,9 +1,9 @@
 import type { EventKind } from '../../../contract/index.ts'
 import { isCredentialFile } from '../../secrets/credential-files.ts'
+import { asList, asName, asNames, asRow, asText, blocksOf, plainText, type Row } from '../shared/fields.ts'
 import { backupsOf } from './checkpoints.ts'
 import { readDenial } from './denials.ts'
 import { readEdit } from './edits.ts'
-import { asList, asName, asNames, asRow, asText, blocksOf, plainText, type Row } from './fields.ts'
 import { readPromptForm } from './summaries.ts'
 
 /** One piece of an event as it is shown. Texts are whole and not redacted: the caller covers secrets, then cuts. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { ReadEffect } from '../adapter.ts'
-import { asList, asNames, asNumber, asRow, asText, type Row } from './fields.ts'
+import { asList, asNames, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
 
 /** What one call of Write, Edit, MultiEdit or NotebookEdit did to a file, as its `toolUseResult` tells (runtime page 5.2, 2.1.332). */
 export interface FileEdit {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import { type EffectivePiece, effectiveDigest, textDigest } from '../../manifest/effective-text.ts'
 import type { StretchEvidence } from '../adapter.ts'
-import { asList, asName, asNames, asRow, asText, type Row } from './fields.ts'
+import { asList, asName, asNames, asRow, asText, type Row } from '../shared/fields.ts'
 import { coverMemoryNotice } from './resolve/memory.ts'
 
 /** One instruction file as the record shows it in the context. */

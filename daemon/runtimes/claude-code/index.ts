@@ -4,11 +4,13 @@ import { describeEvent } from './describe-event.ts'
 import { describeHome } from './describe-home.ts'
 import { facts } from './facts.ts'
 import { findMixedFolders } from './folder-names.ts'
+import { helperFile } from './helper-files.ts'
 import { findHomes, watchPlaces } from './homes.ts'
 import { textsOf } from './infer-instructions.ts'
 import { inferManifest } from './infer-manifest.ts'
 import { joinManifest } from './join-manifest.ts'
 import { listSessions, listSideFiles } from './list-sessions.ts'
+import { findProgram } from './program.ts'
 import { ClaudeReader } from './reader.ts'
 import { rebuildRequest } from './requests.ts'
 import { claudeCodeResolverFacts } from './resolve/facts.ts'
@@ -28,6 +30,8 @@ export const claudeCode: RuntimeAdapter = {
   findMixedFolders,
   watchPlaces,
   openReader: (unit) => (isTypedOnly(unit) ? new TypedPromptsReader(unit) : new ClaudeReader(unit)),
+  findProgram,
+  helperFile,
   resolve: resolveClaudeCode,
   describeEvent,
   rebuildRequest: (_unit, reply, lines) => rebuildRequest(reply, lines),

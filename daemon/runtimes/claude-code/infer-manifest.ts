@@ -1,7 +1,7 @@
 import { MANIFEST_VERSION, type ManifestBody } from '../../../contract/index.ts'
 import type { StretchEvidence } from '../adapter.ts'
+import { asList, asName, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
 import type { ClaudeRecord } from './evidence.ts'
-import { asList, asName, asNumber, asRow, asText, type Row } from './fields.ts'
 import { inferCapabilities } from './infer-capabilities.ts'
 import { inferInstructions } from './infer-instructions.ts'
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { isTypedOnly, type SessionProblem, type SessionUnit, type SideFile } from '../adapter.ts'
-import { asName, asRow, type Row } from './fields.ts'
+import { asName, asRow, type Row } from '../shared/fields.ts'
 
 type Report = (problem: SessionProblem) => void
 

@@ -7,12 +7,12 @@ import type {
   SessionSummary,
   SessionUnit,
 } from '../adapter.ts'
+import { asInstantText, asName, asRow, asText, type Row } from '../shared/fields.ts'
 import { readAttachment } from './attachment-rows.ts'
 import { isBookkeeping, readBookkeeping } from './bookkeeping-rows.ts'
 import type { Backup } from './checkpoints.ts'
 import { contentKey } from './content-key.ts'
 import type { ClaudeRecord, Evidence } from './evidence.ts'
-import { asInstantText, asName, asRow, asText, type Row } from './fields.ts'
 import { type Link, Links } from './links.ts'
 import { Replies } from './reply-rows.ts'
 import { Stretches } from './stretches.ts'

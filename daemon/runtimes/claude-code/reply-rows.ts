@@ -1,6 +1,6 @@
 import type { Tokens } from '../../../contract/index.ts'
 import type { EventChange, RawLine } from '../adapter.ts'
-import { asName, asRow, asText, blocksOf, plainText, type Row } from './fields.ts'
+import { asName, asRow, asText, blocksOf, plainText, type Row } from '../shared/fields.ts'
 import type { ClaudeReader } from './reader.ts'
 import { summaryOf, summaryOfCall, wordsOfInput } from './summaries.ts'
 import { looksLikeStartOfStream, readTokens, Usage, writesStartOfStream } from './usage.ts'

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import { asList, asRow, asText, type Row } from './fields.ts'
+import { asList, asRow, asText, type Row } from '../shared/fields.ts'
 
 /**
  * How the program digests what it sends (runtime page 4.4, 2.1.332): keys sorted at every level, no spaces, a message that is one string

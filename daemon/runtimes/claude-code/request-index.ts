@@ -1,5 +1,5 @@
 import type { LinePlace, RawLine } from '../adapter.ts'
-import { asList, asName, asNames, asNumber, asRow, type Row } from './fields.ts'
+import { asList, asName, asNames, asNumber, asRow, type Row } from '../shared/fields.ts'
 
 /** An `api-request` row without what is read again when it is needed. */
 export interface RequestRow {

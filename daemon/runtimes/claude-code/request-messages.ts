@@ -1,4 +1,4 @@
-import { asList, asName, asRow, asText, type Row } from './fields.ts'
+import { asList, asName, asRow, asText, type Row } from '../shared/fields.ts'
 import { asWireMessage, messageHash, type WireMessage } from './request-digest.ts'
 
 /** A message of a request as the rows of the conversation have it: one row per block of a reply, one row per result of a call. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
 import type { RebuiltRequest, RequestBlock } from '../adapter.ts'
-import { asList, asName, asRow, asText, plainText, type Row } from './fields.ts'
+import { asList, asName, asRow, asText, plainText, type Row } from '../shared/fields.ts'
 import type { RebuiltMessage } from './requests.ts'
 
 /** A request as people read it: who said what, block by block, in the order it was sent. Texts are whole and not redacted. */

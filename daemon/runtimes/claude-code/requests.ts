@@ -1,6 +1,6 @@
 import type { LinePlace, RawLine, RebuiltRequest, SessionLines } from '../adapter.ts'
+import { asRow, asText, type Row } from '../shared/fields.ts'
 import { readConversation } from './conversation-before.ts'
-import { asRow, asText, type Row } from './fields.ts'
 import { asWireMessage, putCacheMarks, requestDigest, type WireMessage } from './request-digest.ts'
 import { RequestIndex, type RequestRow } from './request-index.ts'
 import { groupRows, guessMessages, matchDrafts } from './request-messages.ts'

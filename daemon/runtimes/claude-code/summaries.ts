@@ -1,4 +1,4 @@
-import { asName, asText, plainText, type Row } from './fields.ts'
+import { asName, asText, plainText, type Row } from '../shared/fields.ts'
 
 /** Longest summary handed on; the caller redacts it and then cuts it to one line. */
 export const SUMMARY_CHARACTERS = 2000

@@ -1,4 +1,4 @@
-import { asList, asName, asNumber, asRow, asText, plainText, type Row } from './fields.ts'
+import { asList, asName, asNumber, asRow, asText, plainText, type Row } from '../shared/fields.ts'
 import type { ClaudeReader } from './reader.ts'
 import { summaryOf, summaryOfHook } from './summaries.ts'
 

@@ -1,7 +1,7 @@
 import type { EventChange, ReadEffect, ReadEvent } from '../adapter.ts'
+import { asName, asNumber, asRow, asText, plainText, type Row } from '../shared/fields.ts'
 import { readDenial, soundsRefused } from './denials.ts'
 import { effectOf, readEdit } from './edits.ts'
-import { asName, asNumber, asRow, asText, plainText, type Row } from './fields.ts'
 import type { ClaudeReader } from './reader.ts'
 import { summaryOf } from './summaries.ts'
 

@@ -8,7 +8,7 @@ import type {
   SessionUnit,
   TypedPrompt,
 } from '../adapter.ts'
-import { asInstantText, asName, asNumber, asRow, asText, type Row } from './fields.ts'
+import { asInstantText, asName, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
 import { summaryOf, WORDS_SAID } from './summaries.ts'
 
 /** `history.jsonl` (runtime page 5.1, 2.1.332): what was typed in interactive sessions, kept when the transcripts are deleted (B13). */

@@ -1,6 +1,6 @@
 import type { Tokens } from '../../../contract/index.ts'
 import { IdTable, NumberList } from '../../capture/id-table.ts'
-import { asNumber, asRow } from './fields.ts'
+import { asNumber, asRow } from '../shared/fields.ts'
 
 /**
  * Usage of replies, once per message with the values of its last row in the file: every row of a message repeats the usage, in older

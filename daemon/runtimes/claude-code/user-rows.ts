@@ -1,5 +1,5 @@
 import { textDigest } from '../../manifest/effective-text.ts'
-import { asName, asRow, blocksOf, plainText, type Row } from './fields.ts'
+import { asName, asRow, blocksOf, plainText, type Row } from '../shared/fields.ts'
 import type { ClaudeReader } from './reader.ts'
 import { readPromptForm, summaryOf } from './summaries.ts'
 import { closeCall } from './tool-calls.ts'

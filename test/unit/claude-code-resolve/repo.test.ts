@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDisk } from '../../../daemon/runtimes/claude-code/resolve/disk.ts'
-import { findRepository } from '../../../daemon/runtimes/claude-code/resolve/repo.ts'
+import { openDisk } from '../../../daemon/runtimes/shared/disk.ts'
+import { findRepository } from '../../../daemon/runtimes/shared/repo.ts'
 import { git } from '../../kit/claude-code-tree.ts'
 
 let root: string

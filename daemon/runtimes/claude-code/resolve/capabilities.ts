@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { ManifestCapability } from '../../../../contract/index.ts'
+import { bytesDigest, type Disk } from '../../shared/disk.ts'
 import { type CapabilityRoot, type FoundCapability, findMarkdown, findSkills } from './capability-files.ts'
-import { bytesDigest, type Disk } from './disk.ts'
 import type { Plugin } from './plugins.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'
 

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { Digest } from '../../../../contract/index.ts'
-import { bytesDigest, type Disk } from './disk.ts'
-import { readFrontMatter } from './front-matter.ts'
+import { bytesDigest, type Disk } from '../../shared/disk.ts'
+import { readFrontMatter } from '../../shared/front-matter.ts'
 
 /** One place where skills, commands, agents and output styles are looked for. */
 export interface CapabilityRoot {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import canonicalize from 'canonicalize'
 import type { ManifestCapability } from '../../../../contract/index.ts'
-import { bytesDigest } from './disk.ts'
+import { bytesDigest } from '../../shared/disk.ts'
 import { type JsonReading, readJsonObject } from './json-file.ts'
 import type { Plugin } from './plugins.ts'
 import { isObject, type SettingsLayer } from './settings.ts'

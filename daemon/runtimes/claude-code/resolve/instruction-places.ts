@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Disk } from './disk.ts'
+import type { Disk } from '../../shared/disk.ts'
 import { type Source, VERIFIED_VERSION } from './sources.ts'
 
 export interface InstructionPlaces {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { isInside } from './disk.ts'
+import { isInside } from '../../shared/disk.ts'
 import { type InstructionFile, type InstructionGroup, labels, openInstructionReader } from './instruction-files.ts'
 import {
   agentsFiles,

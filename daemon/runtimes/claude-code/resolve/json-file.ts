@@ -1,6 +1,6 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
-import type { Disk } from './disk.ts'
-import { openDisk } from './disk.ts'
+import type { Disk } from '../../shared/disk.ts'
+import { openDisk } from '../../shared/disk.ts'
 
 export type JsonRead =
   | { readonly state: 'ok'; readonly value: Readonly<Record<string, unknown>>; readonly raw: Buffer }

@@ -1,7 +1,7 @@
 import ignore from 'ignore'
 import type { ManifestSource } from '../../../../contract/index.ts'
 import type { Resolution } from '../../adapter.ts'
-import { isInside } from './disk.ts'
+import { isInside } from '../../shared/disk.ts'
 
 /**
  * What touching a file brings into the context, in order: path rules of managed and user scope, then directory by directory the files

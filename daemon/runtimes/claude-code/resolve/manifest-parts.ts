@@ -1,8 +1,8 @@
 import type { ManifestBody, ManifestSource } from '../../../../contract/index.ts'
 import { textDigest } from '../../../manifest/effective-text.ts'
 import type { ResolveRequest } from '../../adapter.ts'
+import type { Repository } from '../../shared/repo.ts'
 import type { StartFlags } from './flags.ts'
-import type { Repository } from './repo.ts'
 import { type Source, VERIFIED_VERSION } from './sources.ts'
 
 export interface Unknown {

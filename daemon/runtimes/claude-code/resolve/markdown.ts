@@ -1,5 +1,5 @@
 import { Lexer, type Token } from 'marked'
-import { type FrontMatter, readFrontMatter } from './front-matter.ts'
+import { type FrontMatter, readFrontMatter } from '../../shared/front-matter.ts'
 
 /** A Markdown instruction file, taken apart once. */
 export interface InstructionText {

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import { bytesDigest, type Disk } from './disk.ts'
+import { bytesDigest, type Disk } from '../../shared/disk.ts'
 import { labels } from './instruction-files.ts'
 import { readInstructionText } from './markdown.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'

@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Disk } from './disk.ts'
+import type { Disk } from '../../shared/disk.ts'
 import type { InstructionReader } from './instruction-files.ts'
 import { agentsFiles, boundToPaths, type InstructionPlaces, type InstructionSwitches } from './instruction-places.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'

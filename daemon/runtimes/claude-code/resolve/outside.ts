@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { ManifestBody } from '../../../../contract/index.ts'
-import { bytesDigest, type Disk } from './disk.ts'
+import { bytesDigest, type Disk } from '../../shared/disk.ts'
 import { makeSource, type Source } from './sources.ts'
 
 /** Files outside the runtime's own configuration that shape what its tools do: the shell's start files and git's (traced with 2.1.332). */

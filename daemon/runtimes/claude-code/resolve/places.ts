@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { ResolveRequest } from '../../adapter.ts'
-import type { Disk } from './disk.ts'
+import type { Disk } from '../../shared/disk.ts'
 
 /** Where the runtime keeps its managed files: the two other platforms are documented only. */
 export function managedDirectory(platform: NodeJS.Platform): string {

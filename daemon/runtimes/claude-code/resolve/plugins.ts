@@ -1,6 +1,6 @@
 import path from 'node:path'
 import type { ManifestCapability } from '../../../../contract/index.ts'
-import { bytesDigest, type Disk } from './disk.ts'
+import { bytesDigest, type Disk } from '../../shared/disk.ts'
 import type { StartFlags } from './flags.ts'
 import { type JsonReading, readJsonObject } from './json-file.ts'
 import { isObject, namedOf, type SettingsLayer } from './settings.ts'

@@ -1,6 +1,6 @@
 import canonicalize from 'canonicalize'
 import type { ManifestBody } from '../../../../contract/index.ts'
-import { bytesDigest } from './disk.ts'
+import { bytesDigest } from '../../shared/disk.ts'
 import type { StartFlags } from './flags.ts'
 import { isObject, listOf, type SettingsLayer } from './settings.ts'
 import type { StateFile } from './state-file.ts'

@@ -1,6 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import type { Digest, SourceKind, SourceStatus } from '../../../../contract/index.ts'
-import { bytesDigest } from './disk.ts'
+import { bytesDigest } from '../../shared/disk.ts'
 
 /** The version whose behaviour the code in this folder follows. */
 export const VERIFIED_VERSION = '2.1.332'

@@ -1,6 +1,6 @@
 import path from 'node:path'
 import canonicalize from 'canonicalize'
-import { bytesDigest } from './disk.ts'
+import { bytesDigest } from '../../shared/disk.ts'
 import { type JsonReading, readJsonObject } from './json-file.ts'
 import { isObject } from './settings.ts'
 import { makeSource, type Source } from './sources.ts'

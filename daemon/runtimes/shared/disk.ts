@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { asDigest, type Digest } from '../../../../contract/index.ts'
+import { asDigest, type Digest } from '../../../contract/index.ts'
 
 /** What a path turned out to be. Unreadable is never missing. */
 export type FileRead =
