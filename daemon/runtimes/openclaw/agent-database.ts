@@ -54,14 +54,18 @@ export interface ColdTranscript {
  * ones are read as far as they are alike.
  */
 export function columnsOf(db: HomeDatabase, table: string): ReadonlySet<string> {
-  return new Set(db.all(`pragma home.table_info("${table}")`).flatMap(({ name }) => (typeof name === 'string' ? [name] : [])))
+  return new Set(
+    db.all(`pragma home.table_info("${table}")`).flatMap(({ name }) => (typeof name === 'string' ? [name] : [])),
+  )
 }
 
 /** The wanted columns of every row; one that the table lacks is null. Empty when there is no such table. */
 function rowsOf(db: HomeDatabase, table: string, wanted: readonly string[], rest = ''): readonly SqlRow[] {
   const found = columnsOf(db, table)
   if (found.size === 0) return []
-  return db.all(`select ${wanted.map((name) => (found.has(name) ? name : `null as ${name}`)).join(', ')} from home.${table} ${rest}`)
+  return db.all(
+    `select ${wanted.map((name) => (found.has(name) ? name : `null as ${name}`)).join(', ')} from home.${table} ${rest}`,
+  )
 }
 
 export function readAbout(db: HomeDatabase): DatabaseAbout {

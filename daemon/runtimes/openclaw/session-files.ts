@@ -2,11 +2,10 @@
 export interface SessionFile {
   readonly session: string
   readonly kind: 'live' | 'reset' | 'deleted' | 'backup' | 'checkpoint' | 'imported' | 'trajectory'
-  /** Name without what a compression adds: one archive may lie in the folder and in the database under this name. */
+  /** Name without what a compression or an import added: one archive may lie in the folder and in the database under this name. */
   readonly name: string
   /** Time the name holds, as it is written there; null when it holds none. */
   readonly stamp: string | null
-  readonly compressed: boolean
 }
 
 /** `2026-01-16T11-32-46.167Z`, with a generation of 32 hex digits behind it when the database wrote it. */
@@ -20,32 +19,31 @@ const kinds = { reset: 'reset', deleted: 'deleted', bak: 'backup' } as const
 
 /** Null for a file that holds no session: the index, locks, pointers, temporary files. */
 export function readFileName(name: string): SessionFile | null {
-  const compressed = name.endsWith('.zst')
-  const plain = compressed ? name.slice(0, -'.zst'.length) : name
+  const plain = name.endsWith('.zst') ? name.slice(0, -'.zst'.length) : name
   const moved = MOVED.exec(plain)
   if (moved?.[1] !== undefined) {
     const inner = readFileName(moved[1])
     if (inner === null) return null
     // What a reset or a deletion set aside stays that when the import moved it; only a live file becomes an imported one.
     const kind = inner.kind === 'live' ? 'imported' : inner.kind
-    return { ...inner, kind, name: plain, stamp: inner.stamp ?? moved[2] ?? null, compressed }
+    return { ...inner, kind, stamp: inner.stamp ?? moved[2] ?? null }
   }
   const archived = ARCHIVED.exec(plain)
   if (archived !== null) {
     const [, session = '', reason = '', stamp = ''] = archived
     if (session.endsWith('.trajectory')) return null
-    return { session, kind: kinds[reason as keyof typeof kinds], name: plain, stamp, compressed }
+    return { session, kind: kinds[reason as keyof typeof kinds], name: plain, stamp }
   }
   const repaired = REPAIRED.exec(plain)
   if (repaired?.[1] !== undefined)
-    return { session: repaired[1], kind: 'backup', name: plain, stamp: repaired[2] ?? null, compressed }
+    return { session: repaired[1], kind: 'backup', name: plain, stamp: repaired[2] ?? null }
   const checkpoint = CHECKPOINT.exec(plain)
   if (checkpoint?.[1] !== undefined)
-    return { session: checkpoint[1], kind: 'checkpoint', name: plain, stamp: checkpoint[2] ?? null, compressed }
+    return { session: checkpoint[1], kind: 'checkpoint', name: plain, stamp: checkpoint[2] ?? null }
   if (plain.endsWith('.trajectory.jsonl'))
-    return { session: plain.slice(0, -'.trajectory.jsonl'.length), kind: 'trajectory', name: plain, stamp: null, compressed }
+    return { session: plain.slice(0, -'.trajectory.jsonl'.length), kind: 'trajectory', name: plain, stamp: null }
   if (plain.endsWith('.jsonl'))
-    return { session: plain.slice(0, -'.jsonl'.length), kind: 'live', name: plain, stamp: null, compressed }
+    return { session: plain.slice(0, -'.jsonl'.length), kind: 'live', name: plain, stamp: null }
   return null
 }
 
