@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { type Progress, RepriseError, type RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
+import type { CompletionParts } from '../manifest/complete/complete-body.ts'
 import type { RuntimeAdapter, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
@@ -32,6 +33,7 @@ export interface ImporterParts {
   readonly redactor: Redactor
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings
+  readonly completion: CompletionParts
   readonly log: Log
   readonly keepTexts: () => boolean
   readonly tell: (news: ImportNews) => void
@@ -78,7 +80,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const sideFiles = createSideFileKeeper({ sql, store, redactor, gaps, now })
   const keeper = createSessionKeeper({ db, store, log, gaps, abouts, adapters, sideFiles, keepTexts })
   const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, keepTexts })
-  const freeze = () => ({ store, redactor, surroundings, keepTexts: keepTexts() })
+  const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, keepTexts: keepTexts() })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const reading = createSessionReading({ db, units, changes, gaps, log })
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))

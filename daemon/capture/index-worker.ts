@@ -1,8 +1,12 @@
 import path from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Digest, errorCodes, type ManifestBody, RepriseError } from '../../contract/index.ts'
+import { isolateGit } from '../git/core.ts'
 import { openLog } from '../log.ts'
+import { completeBody } from '../manifest/complete/complete-body.ts'
+import { createProgramDigests } from '../manifest/complete/program-digest.ts'
 import { redactBody } from '../manifest/redact-body.ts'
+import { withChecks } from '../manifest/with-checks.ts'
 import type { Surroundings } from '../runtimes/adapter.ts'
 import { adapters } from '../runtimes/registry.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
@@ -45,6 +49,7 @@ const main = async (): Promise<void> => {
     systemRoot: start.systemRoot,
     now,
   }
+  const completion = { git: isolateGit(start.env), programs: createProgramDigests(), surroundings }
   let keepTexts = start.keepTexts
 
   const newImporter = (): Importer =>
@@ -54,6 +59,7 @@ const main = async (): Promise<void> => {
       redactor,
       adapters,
       surroundings,
+      completion,
       log,
       keepTexts: () => keepTexts,
       tell: (news) => tell({ type: 'news', news }),
@@ -63,10 +69,13 @@ const main = async (): Promise<void> => {
   const calls: WorkerCalls = {
     sync: (homes, watching) => importer.sync(homes, watching),
     hint: (paths, homes) => importer.hint(paths, homes),
-    async freeze(body: ManifestBody, texts) {
+    async freeze(home, body: ManifestBody, texts) {
+      const adapter = adapters.get(home.runtime)
+      if (!adapter) throw new RepriseError('refused', `${home.runtime} cannot be read yet`)
+      const whole = await completeBody(completion, adapter, home.path, body, 'now')
       if (keepTexts && texts.length > 0)
         await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text })))
-      return store.manifests.put(redactBody(body, redactor))
+      return store.manifests.put(withChecks(redactBody(whole, redactor), redactor).body)
     },
     async reindex(homes, watching) {
       await importer.stop()
