@@ -181,6 +181,10 @@ const assemble = async (
             if (news.progress.phase !== 'discovering') looked = true
             progress = news.progress
             hub.send({ type: 'progress', progress: news.progress })
+          } else if (news.type === 'drift') {
+            const { id, title, alert } = news.drift
+            hub.send({ type: 'drift', id, title, alert })
+            changedSoon(['drift', 'timeline', 'manifests'])
           } else if (news.type === 'run') {
             if (news.events >= 0) hub.send({ type: 'run', run: news.run, events: news.events, status: news.status })
             changedSoon(['runs', 'timeline', 'events', 'status'])
@@ -301,6 +305,11 @@ const assemble = async (
             oldestHint ??= now().getTime()
             void worker
               .call('hint', changedPaths, homes.refs())
+              .catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
+          },
+          onConfiguration({ runtime, path: home }) {
+            void worker
+              .call('noteConfiguration', [{ runtime, path: home }])
               .catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
           },
           onState: () => changedSoon(['status', 'health']),

@@ -18,6 +18,8 @@ export interface FreezeParts {
 
 export interface Frozen {
   readonly digest: Digest
+  /** The task the stretch began with; null when its record shows no prompt. */
+  readonly task: string | null
   readonly problems: readonly string[]
 }
 
@@ -75,7 +77,7 @@ export const freezeStretch = async (
   const frozen = withChecks(redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor), redactor)
   problems.push(...frozen.failed)
   const manifest = await store.manifests.put(frozen.body)
-  return { digest: manifest.integrity.manifest_digest as Digest, problems }
+  return { digest: manifest.integrity.manifest_digest as Digest, task: manifest.task.id, problems }
 }
 
 /** Of a run that goes on nobody can say yet what it will not use: "declared, never used" becomes "not known". */

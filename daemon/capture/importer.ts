@@ -1,11 +1,12 @@
 import path from 'node:path'
-import { type Progress, RepriseError, type RuntimeName } from '../../contract/index.ts'
+import { type Drift, type Progress, RepriseError, type RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
 import type { CompletionParts } from '../manifest/complete/complete-body.ts'
 import type { RuntimeAdapter, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
+import { createConfigurationWatch } from './drift/look-at-configuration.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { findArchivedOnly, scanHome, type Task } from './home-scan.ts'
 import { createImportProgress } from './import-progress.ts'
@@ -43,6 +44,7 @@ export interface ImporterParts {
 export type ImportNews =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'run'; readonly run: string; readonly events: number; readonly status: string }
+  | { readonly type: 'drift'; readonly drift: Drift }
   | { readonly type: 'idle' }
 
 export interface SyncTotals {
@@ -56,9 +58,18 @@ export interface Importer {
   sync(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   /** Something at or below these paths may have changed: looked at before anything else. */
   hint(paths: readonly string[], homes: readonly HomeRef[]): void
+  /** Looks at the configuration of homes; resolves with the number of changes found when nothing about them is open any more. */
+  look(homes: readonly HomeRef[]): Promise<number>
+  /** Configuration of these homes may have changed. */
+  noteConfiguration(homes: readonly HomeRef[]): void
   /** Ends after the step under way; what is not done is done at the next start. */
   stop(): Promise<void>
 }
+
+/** Distance between two looks at all configuration; most changes are hinted at by watches of the homes, those of workspaces are not. */
+const LOOK_EVERY_MS = 30_000
+/** These looks together may take this part of the time at most: one in so many milliseconds. */
+const LOOK_SHARE = 400
 
 /**
  * One loop that always does the most urgent small step: a session that just grew, then history newest first, then what follows reading
@@ -83,8 +94,30 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, keepTexts: keepTexts() })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const reading = createSessionReading({ db, units, changes, gaps, log })
+  let drifts = 0
+  const configuration = createConfigurationWatch({
+    db,
+    store,
+    redactor,
+    adapters,
+    surroundings,
+    completion: parts.completion,
+    keepTexts,
+    tell(drift) {
+      drifts += 1
+      parts.tell({ type: 'drift', drift })
+    },
+    fault: (what, error) => logFault(what, error, null),
+  })
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))
 
+  /** Homes whose configuration is to be looked at, and who waits for it. */
+  const toLookAt = new Map<string, HomeRef>()
+  const lookers: (() => void)[] = []
+  let allHomes: readonly HomeRef[] = []
+  let lookedAt = 0
+  let lookEvery = LOOK_EVERY_MS
+  let lookCost = 0
   const known = new Map<string, Task>()
   const urgent = new Map<string, Task>()
   let backlog: Task[] = []
@@ -175,6 +208,23 @@ export const createImporter = (parts: ImporterParts): Importer => {
     return frozen !== null
   }
 
+  /** What is configured is looked at when everything that happened is read: only then are the workspaces known, and who did what. */
+  const lookStep = async (): Promise<boolean> => {
+    if (watching && performance.now() - lookedAt >= lookEvery) {
+      lookEvery = Math.max(LOOK_EVERY_MS, lookCost * LOOK_SHARE)
+      lookCost = 0
+      lookedAt = performance.now()
+      for (const home of allHomes) toLookAt.set(home.path, home)
+    }
+    for (const home of toLookAt.values()) configuration.ask(home)
+    toLookAt.clear()
+    const began = performance.now()
+    const worked = await configuration.step()
+    lookCost += performance.now() - began
+    if (configuration.idle) for (const done of lookers.splice(0)) done()
+    return worked
+  }
+
   /** The most urgent step there is. False when nothing is left to do. */
   const oneStep = async (): Promise<boolean> => {
     if (choreStep()) return true
@@ -203,9 +253,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
       for (const run of await typed.step()) tellRun(run)
       return true
     }
-    if (!inTransaction(db, () => indexWords(db))) return false
-    progress.say('indexing', null)
-    return true
+    if (inTransaction(db, () => indexWords(db))) {
+      progress.say('indexing', null)
+      return true
+    }
+    return lookStep()
   }
 
   const loop = async (): Promise<void> => {
@@ -232,8 +284,9 @@ export const createImporter = (parts: ImporterParts): Importer => {
     becomeIdle?.()
     becomeIdle = null
     parts.tell({ type: 'idle' })
-    const due = freezer.dueIn()
-    const timer = due === null ? null : setTimeout(() => wake(), due + 10)
+    const nextLook = watching ? Math.max(0, lookEvery - (performance.now() - lookedAt)) : null
+    const due = [freezer.dueIn(), configuration.dueIn(), nextLook].filter((ms) => ms !== null)
+    const timer = due.length === 0 ? null : setTimeout(() => wake(), Math.min(...due) + 10)
     await new Promise<void>((resolve) => {
       wake = resolve
     })
@@ -340,6 +393,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
     backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))].sort((a, b) => b.mtime - a.mtime)
     toAdopt.push(...homes)
     takeUpUndone()
+    if (watching) for (const home of homes) toLookAt.set(home.path, home)
+    allHomes = homes
     const bytes = backlog.reduce((sum, task) => sum + task.size, 0)
     progress.expect(backlog.length, bytes)
   }
@@ -382,6 +437,23 @@ export const createImporter = (parts: ImporterParts): Importer => {
         }
       }
       if (urgent.size > 0 || looks.size > 0) begin()
+    },
+
+    async look(homes) {
+      const before = drifts
+      await new Promise<void>((resolve) => {
+        chores.push(() => {
+          for (const home of homes) toLookAt.set(home.path, home)
+          lookers.push(resolve)
+        })
+        begin()
+      })
+      return drifts - before
+    },
+
+    noteConfiguration(homes) {
+      for (const home of homes) toLookAt.set(home.path, home)
+      begin()
     },
 
     async stop() {

@@ -77,6 +77,8 @@ const main = async (): Promise<void> => {
         await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text })))
       return store.manifests.put(withChecks(redactBody(whole, redactor), redactor).body)
     },
+    look: (homes) => importer.look(homes),
+    noteConfiguration: (homes) => importer.noteConfiguration(homes),
     async reindex(homes, watching) {
       await importer.stop()
       resetIndex(opened.db)

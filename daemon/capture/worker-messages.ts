@@ -12,6 +12,9 @@ export interface WorkerCalls {
     body: ManifestBody,
     texts: readonly { readonly digest: string; readonly text: string }[],
   ): Promise<Manifest>
+  /** Looks at the configuration of homes now; gives how many changes it found. */
+  look(homes: readonly HomeRef[]): Promise<number>
+  noteConfiguration(homes: readonly HomeRef[]): void
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   check(): Promise<CheckResult>
   keepTexts(keep: boolean): void
