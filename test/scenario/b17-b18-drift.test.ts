@@ -171,6 +171,10 @@ describe('configuration that changes outside of a run', () => {
     const before = await daemon.call('drift.list', {})
     const hit = (await daemon.call('search.configuration', { text: 'haiku' })).hits[0]
     expect(hit).toMatchObject({ what: 'model', path: inHome('.claude/settings.json') })
+    // What was there from the beginning is found too.
+    expect((await daemon.call('search.configuration', { text: '"mcp server b"' })).hits[0]).toMatchObject({
+      what: 'mcp server b',
+    })
     await daemon.stop()
     for (const name of fs.readdirSync(home.data)) if (name.startsWith('index.db')) fs.rmSync(path.join(home.data, name))
     daemon = await startDaemon(home)

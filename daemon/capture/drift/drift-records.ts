@@ -1,4 +1,4 @@
-import { type Digest, type Drift, isDigest } from '../../../contract/index.ts'
+import { type Digest, type Drift, isDigest, type ManifestBody } from '../../../contract/index.ts'
 import { type Database, inTransaction, statements } from '../../store/index/database.ts'
 import type { Store } from '../../store/store.ts'
 import { readState } from './configuration-state.ts'
@@ -18,7 +18,7 @@ export interface DriftRecords {
   /** Nothing changed: only the time of the look. */
   touch(home: string, workspace: string | null, at: string): void
   /** Durable in the store before it is in the index. */
-  add(drift: Drift, place: SeenPlace, files: ReadonlyMap<string, string>): Promise<void>
+  add(drift: Drift, place: SeenPlace, body: ManifestBody): Promise<void>
   /** Nothing worth an entry: the place is as another entry of the same look says. */
   replace(home: string, workspace: string | null, place: SeenPlace): void
   /** Another place of the home has told the same change since then. */
@@ -37,7 +37,7 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
     ).run(home, workspace ?? '', place.manifest, place.fingerprint, place.program, place.seenAt)
   }
 
-  const saveDrift = (drift: Drift): void => {
+  const saveDrift = (drift: Drift, body: ManifestBody | null): void => {
     const known = sql('select 1 from drifts where id = ?').get(drift.id)
     if (known !== undefined) return
     sql('insert into drifts (id, home, runtime, workspace, at, kind, alert, doc) values (?, ?, ?, ?, ?, ?, ?, ?)').run(
@@ -55,6 +55,10 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
       ...drift.changes.map(
         ({ path, what, before, after }) =>
           [path, what, [path ?? '', what, before ?? '', after ?? ''].join(' ')] as const,
+      ),
+      // What was there when it was first seen is found by its words too.
+      ...(drift.kind === 'first_seen' && body !== null ? [...readState(body).items.values()] : []).map(
+        ({ path, what, shown }) => [path, what, [path ?? '', what, shown].join(' ')] as const,
       ),
     ]
     for (const [path, what, text] of words) {
@@ -83,12 +87,14 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
       const all: Drift[] = []
       for await (const drift of store.configuration.list()) all.push(drift)
       all.sort((a, b) => (a.at < b.at ? -1 : 1))
+      const bodies = new Map<string, ManifestBody>()
       const places = new Map<string, { drift: Drift; place: SeenPlace }>()
       const files: { home: string; at: string; files: ReadonlyMap<string, string> }[] = []
       for (const drift of all) {
         if (!isDigest(drift.after)) continue
         const manifest = await store.manifests.get(drift.after).catch(() => null)
         if (!manifest) continue
+        if (drift.kind === 'first_seen') bodies.set(drift.id, manifest)
         files.push({ home: drift.home, at: drift.at, files: filesOf(manifest) })
         places.set(`${drift.home}\0${drift.workspace ?? ''}`, {
           drift,
@@ -101,7 +107,7 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
         })
       }
       inTransaction(db, () => {
-        for (const drift of all) saveDrift(drift)
+        for (const drift of all) saveDrift(drift, bodies.get(drift.id) ?? null)
         for (const { drift, place } of places.values()) savePlace(drift.home, drift.workspace, place)
         for (const one of files) saveFiles(one.home, one.files, one.at)
       })
@@ -118,12 +124,12 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
     touch(home, workspace, at) {
       sql('update configurations set seen_at = ? where home = ? and workspace = ?').run(at, home, workspace ?? '')
     },
-    async add(drift, place, files) {
+    async add(drift, place, body) {
       await store.configuration.append(drift)
       inTransaction(db, () => {
-        saveDrift(drift)
+        saveDrift(drift, body)
         savePlace(drift.home, drift.workspace, place)
-        saveFiles(drift.home, files, drift.at)
+        saveFiles(drift.home, filesOf(body), drift.at)
       })
     },
     replace: savePlace,
@@ -145,10 +151,8 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
   }
 }
 
-type Body = Parameters<typeof readState>[0]
-
 /** Files a configuration was read from, with their digests. */
-export const filesOf = (body: Body): ReadonlyMap<string, string> =>
+export const filesOf = (body: ManifestBody): ReadonlyMap<string, string> =>
   new Map(
     body.instructions.sources.flatMap(({ path, digest, kind, classification }) =>
       path === null || digest === null || kind === 'state' || classification === 'secret'
@@ -157,7 +161,7 @@ export const filesOf = (body: Body): ReadonlyMap<string, string> =>
     ),
   )
 
-export const programOf = (body: Body): string | null => {
+export const programOf = (body: ManifestBody): string | null => {
   const program: unknown = body.execution.program
   const version = typeof program === 'object' && program !== null && 'version' in program ? program.version : null
   return typeof version === 'string' ? version : null

@@ -146,7 +146,7 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
       seenAt: now().toISOString(),
     }
     stamps.set(key, stampPaths(body))
-    if (last === null || before === null) await records.add(firstSeen(place, seen), seen, filesOf(manifest))
+    if (last === null || before === null) await records.add(firstSeen(place, seen), seen, manifest)
     else await record(place, adapter, { before, after: state, last, seen, body: manifest })
     return true
   }
@@ -237,7 +237,7 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
       before: last.manifest,
       after: seen.manifest,
     }
-    await records.add(drift, seen, digests)
+    await records.add(drift, seen, body)
     parts.tell(drift)
   }
 
