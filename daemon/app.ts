@@ -23,6 +23,7 @@ import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
+import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
 import { createHomeRegistry } from './homes.ts'
 import { takeWriterLock } from './lock.ts'
@@ -117,6 +118,8 @@ const assemble = async (
     log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
   })
   opened.push(() => store.close())
+  const sources = createSessionSources({ folder: path.join(paths.dir, 'tmp') })
+  opened.push(() => sources.close())
   const document = await openDocument({
     path: paths.settings,
     schema: settingsSchema,
@@ -260,6 +263,7 @@ const assemble = async (
     },
     store,
     index: () => index ?? reopenIndex(),
+    sources,
     redactor,
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
@@ -331,6 +335,7 @@ const assemble = async (
       await loopback?.close()
       if (tagTimer) clearTimeout(tagTimer)
       index?.close()
+      sources.close()
       await store.close()
       lock.release()
     },

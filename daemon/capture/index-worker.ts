@@ -15,6 +15,7 @@ import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
 import { createImporter, type Importer } from './importer.ts'
+import { clearWrittenSessions, createSessionSources } from './open-session.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
 
 /** The thread that reads sessions and writes index and store, so that the daemon always answers. */
@@ -42,6 +43,10 @@ const main = async (): Promise<void> => {
     log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
   })
   const opened = openIndex(start.dataDir, now)
+  const temporary = path.join(start.dataDir, 'tmp')
+  const cleared = clearWrittenSessions(temporary)
+  if (cleared > 0) log('warn', 'unfinished reading of an earlier life removed', { files: cleared })
+  const sources = createSessionSources({ folder: temporary })
   const surroundings: Surroundings = {
     platform: process.platform,
     userHome: start.userHome,
@@ -60,6 +65,7 @@ const main = async (): Promise<void> => {
       adapters,
       surroundings,
       completion,
+      sources,
       log,
       keepTexts: () => keepTexts,
       tell: (news) => tell({ type: 'news', news }),
@@ -92,6 +98,7 @@ const main = async (): Promise<void> => {
     },
     async stop() {
       await importer.stop()
+      sources.close()
       opened.db.exec('pragma wal_checkpoint(truncate)')
       opened.db.close()
       await store.close()
