@@ -94,7 +94,7 @@ const startCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
     }
     const row = (a ?? b) as Row
     const file = textField(row, 'path') ?? textField(row, 'source')
-    return file?.startsWith('/') && dependsOnStart(context, file)
+    return file?.startsWith('/') === true && dependsOnStart(context, file)
   })
   const followers = takeDependent(pool, explained)
   const groups = byItem([...explained, ...followers])
