@@ -43,8 +43,9 @@ testSessions('OpenClaw', {
     const { home, userHome } = makeHome(root)
     return { home, surroundings: surroundingsOf(userHome) }
   },
-  isSessionFile: () => false,
-  sessionsElsewhere: () => [MAIN, BIG, CHILD, GROUP, COMPACTED, LEGACY, WILD_RESET],
+  isSessionFile: (path) =>
+    path.includes('/sessions/') && /\.jsonl(\.reset\..*)?$/.test(path) && !path.includes('.trajectory.'),
+  sessionsElsewhere: () => [MAIN, BIG, CHILD, GROUP, COMPACTED],
   writing: {
     session: MAIN,
     append: (home) =>
@@ -350,7 +351,8 @@ describe('OpenClaw: files of older versions', () => {
   it('reads the session of 2026.7.1-2 with its index and trajectory', () => {
     const { home } = makeHome(root())
     const unit = unitOf(home, truth.sessionId)
-    expect(unit.meta).toMatchObject({ agent: 'old', session_key: truth.sessionKey, lines_from: 'files' })
+    expect(unit.meta).toMatchObject({ agent: 'old', session_key: truth.sessionKey })
+    expect(unit.file).toBe(join(home, `agents/old/sessions/${LEGACY}.jsonl`))
     const rows = rowsOf(unit)
     expect(rows.map(typeOf)).toEqual(truth.eventTypes)
     expect(rows[0]).toMatchObject({ version: truth.headerVersion })

@@ -82,10 +82,7 @@ function readAgentDatabase({ database }: AgentPlace, report: Report): FromDataba
     })
   } catch (error) {
     // Nothing is said of what it holds then: sessions known from before stay, they are not gone.
-    report({
-      path: database,
-      reason: error instanceof SourceBusy ? `${reasonOf(error)}; it is read a moment later` : reasonOf(error),
-    })
+    report({ path: database, reason: reasonOf(error), ...(error instanceof SourceBusy ? { busy: true } : {}) })
     return nothing
   }
 }

@@ -1,8 +1,9 @@
-import { relative } from 'node:path'
-import type { SessionUnit, SideFile, UnitStamp } from '../adapter.ts'
+import { join, relative } from 'node:path'
+import type { LinesFrom, SessionUnit, SideFile, UnitStamp } from '../adapter.ts'
 import type { DatabaseSession } from './agent-database.ts'
 import { type AgentSessions, type FoundFile, readAgent, statOf } from './agent-sessions.ts'
 import { agentsOf, type Report } from './places.ts'
+import { isPacked } from './read-source.ts'
 import { parseSessionKey } from './session-key.ts'
 import { readMeta, type SessionSource, writeMeta } from './unit-meta.ts'
 
@@ -138,10 +139,9 @@ function unitOf(home: string, draft: Draft, parent: string | null): SessionUnit 
     parentSession: parent,
     // One whose parent is not known stands by itself; hidden below nothing it would be lost.
     relation: parent === null ? null : 'subagent',
-    // The same name before and after the import into the database: it is one session, and the older form must not be a second file.
-    file: `${agent.place.database}#${name}`,
+    file: placeOf(home, draft),
     sideFiles: trajectory === null ? [] : [trajectory.path],
-    meta: writeMeta({
+    meta: writeMeta(linesOf(sources), {
       agent: agent.place.agent,
       sessionId: session,
       key,
@@ -150,8 +150,24 @@ function unitOf(home: string, draft: Draft, parent: string | null): SessionUnit 
       title,
       sources,
     }),
-    stamp,
+    ...(linesOf(sources) === null ? {} : { stamp }),
   }
+}
+
+/** One file that is not packed is read as it is; everything else is put together (`write-lines.ts`). */
+function linesOf(sources: readonly SessionSource[]): LinesFrom | null {
+  if (sources.some(({ from }) => from !== 'file')) return 'database'
+  const [only] = sources
+  if (sources.length > 1 || only?.from !== 'file') return 'files'
+  return isPacked(only.path) ? 'compressed' : null
+}
+
+/** Its own file, or the newest of several; a session of the database has a name of its own in it. */
+function placeOf(home: string, { agent, name, sources }: Draft): string {
+  const newest = sources.at(-1)
+  return newest?.from === 'file' && sources.every(({ from }) => from === 'file')
+    ? join(home, newest.path)
+    : `${agent.place.database}#${name}`
 }
 
 /** The window of the parent's key in which the subagent was started: the last one that began before it. */

@@ -31,7 +31,7 @@ export function* linesOf(
 }
 
 export function* linesOfFile(path: string): Iterable<string> {
-  if (path.endsWith('.zst') || isMovedArchive(path)) {
+  if (isPacked(path)) {
     yield* splitLines(unpack(readFileSync(path)))
     return
   }
@@ -53,7 +53,7 @@ export function* linesOfFile(path: string): Iterable<string> {
 }
 
 /** An archive keeps its `.zst` in the middle when the import moved it: `….jsonl.reset.<time>.zst.imported-<ms>`. */
-const isMovedArchive = (path: string): boolean => /\.zst\.(imported-[0-9]+|migrated(\.[0-9]+)?)$/.test(path)
+export const isPacked = (path: string): boolean => /\.zst(\.(imported-[0-9]+|migrated(\.[0-9]+)?))?$/.test(path)
 
 function* splitLines(text: string): Iterable<string> {
   for (const line of text.split('\n')) if (line.trim() !== '') yield withoutReturn(line)

@@ -1,4 +1,4 @@
-import type { SessionUnit } from '../adapter.ts'
+import type { LinesFrom, SessionUnit } from '../adapter.ts'
 import { asList, asName, asNumber, asRow } from '../shared/fields.ts'
 
 /** One place in which events of a session lie. */
@@ -44,9 +44,9 @@ export function readMeta({ meta, session }: Pick<SessionUnit, 'meta' | 'session'
   }
 }
 
-export function writeMeta(meta: UnitMeta): SessionUnit['meta'] {
+export function writeMeta(linesFrom: LinesFrom | null, meta: UnitMeta): SessionUnit['meta'] {
   return {
-    lines_from: meta.sources.some(({ from }) => from !== 'file') ? 'database' : 'files',
+    ...(linesFrom === null ? {} : { lines_from: linesFrom }),
     agent: meta.agent,
     session_id: meta.sessionId,
     session_key: meta.key,

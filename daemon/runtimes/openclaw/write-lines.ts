@@ -1,7 +1,9 @@
+import { join } from 'node:path'
 import type { SessionUnit } from '../adapter.ts'
 import { asName } from '../shared/fields.ts'
 import { type HomeDatabase, readDatabase } from '../shared/sqlite-home.ts'
 import { parseRow } from './agent-database.ts'
+import { statOf } from './agent-sessions.ts'
 import { agentPlace } from './places.ts'
 import { linesOf } from './read-source.ts'
 import { readMeta, type UnitMeta } from './unit-meta.ts'
@@ -17,7 +19,9 @@ export function writeLines(unit: SessionUnit, write: (line: string) => void): vo
     writeAll(unit, meta, null, write)
     return
   }
-  readDatabase(agentPlace(unit.home, meta.agent).database, (db) => writeAll(unit, meta, db, write))
+  const { database } = agentPlace(unit.home, meta.agent)
+  if (statOf(database) === null) writeAll(unit, meta, null, write)
+  else readDatabase(database, (db) => writeAll(unit, meta, db, write))
 }
 
 function writeAll(
@@ -26,14 +30,18 @@ function writeAll(
   db: HomeDatabase | null,
   write: (line: string) => void,
 ): void {
-  const [only, ...others] = sources
+  // A file that was moved away since it was listed has no lines here; the next look finds where it went.
+  const [only, ...others] = sources.filter(
+    (source) => source.from !== 'file' || statOf(join(unit.home, source.path)) !== null,
+  )
   if (only === undefined) return
   if (others.length === 0) {
     for (const line of linesOf(unit.home, only, sessionId, db)) write(line)
     return
   }
   let merged: readonly KeyedLine[] = []
-  for (const source of sources) merged = union(merged, [...linesOf(unit.home, source, sessionId, db)].map(keyed))
+  for (const source of [only, ...others])
+    merged = union(merged, [...linesOf(unit.home, source, sessionId, db)].map(keyed))
   for (const { text } of merged) write(text)
 }
 
