@@ -173,9 +173,10 @@ function sidesOfPatch(patch: string | null): { before: string | null; after: str
       inHunk = true
       continue
     }
-    if (!inHunk || line.startsWith('\\')) continue
+    if (!inHunk || line === '' || line.startsWith('\\')) continue
     if (!line.startsWith('+')) before.push(line.slice(1))
     if (!line.startsWith('-')) after.push(line.slice(1))
   }
-  return { before: before.join('\n'), after: after.join('\n') }
+  const whole = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('')
+  return { before: whole(before), after: whole(after) }
 }
