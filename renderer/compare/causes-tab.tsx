@@ -1,7 +1,7 @@
 import { type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import type { Cause, Comparison } from '../../contract/compare.ts'
 import { cx } from '../parts/classes.ts'
-import { Fact, Facts, PaneHeading } from '../parts/facts.tsx'
+import { PaneHeading } from '../parts/facts.tsx'
 import { Loading } from '../parts/feedback.tsx'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { useSize } from '../parts/use-size.ts'
@@ -54,7 +54,7 @@ export function CausesTab({ comparison }: { readonly comparison: Comparison }) {
             aria-activedescendant={chosen === undefined ? undefined : `cause-${chosen.rank}`}
             data-keys=""
             onKeyDown={onKey}
-            className="outline-offset-[-2px]"
+            className="group/causes outline-none"
           >
             {causes.map((cause) => (
               <CauseRow key={cause.rank} cause={cause} current={cause === chosen} onChoose={() => choose(cause)} />
@@ -100,7 +100,7 @@ function CauseRow({
       onClick={onChoose}
       className={cx(
         'grid cursor-pointer grid-cols-[1.5rem_minmax(0,1fr)] gap-x-2 border-b border-line px-3 py-2',
-        current ? 'bg-select' : 'hover:bg-hover',
+        current ? 'bg-select group-focus/causes:shadow-[inset_2px_0_0_var(--color-accent)]' : 'hover:bg-hover',
       )}
     >
       <span className="pt-0.5 text-right text-text-3 tabular-nums">{cause.rank}</span>
@@ -137,14 +137,16 @@ function EvidencePane({ cause }: { readonly cause: Cause }) {
           </li>
         ))}
       </ul>
-      <Facts>
-        <Fact name="A">
+      <dl className="grid grid-cols-[1.5rem_minmax(0,1fr)] gap-x-2 gap-y-1 px-3 py-2 text-dense">
+        <dt className="font-mono text-[0.75rem] text-text-3">A</dt>
+        <dd>
           <ValueText value={cause.before} />
-        </Fact>
-        <Fact name="B">
+        </dd>
+        <dt className="font-mono text-[0.75rem] text-text-3">B</dt>
+        <dd>
           <ValueText value={cause.after} />
-        </Fact>
-      </Facts>
+        </dd>
+      </dl>
       {text !== null && text.why !== null && <p className="px-3 text-dense text-text-2">{text.why}</p>}
       {shown && (
         <>
@@ -155,7 +157,7 @@ function EvidencePane({ cause }: { readonly cause: Cause }) {
               {w.beside}
             </label>
           </div>
-          <div className="mx-3 h-80 overflow-hidden rounded-card border border-line">
+          <div className="mx-3 max-h-96 overflow-auto rounded-card border border-line">
             <Suspense fallback={<Loading what={w.text} rows={4} />}>
               <DiffView
                 before={{ text: text.a ?? '', total: (text.a ?? '').length, hidden: [] }}

@@ -47,7 +47,7 @@ export function CompareHeader({
 
 function Side({ letter, side }: { readonly letter: string; readonly side: CompareSide }) {
   return (
-    <div className="flex min-w-0 flex-wrap items-baseline gap-x-2.5 text-dense">
+    <div className="flex min-w-0 items-baseline gap-x-2.5 text-dense max-lg:flex-wrap">
       <span className="w-3 shrink-0 font-semibold">{letter}</span>
       <span className="shrink-0 self-center">
         <RuntimeTile runtime={side.runtime} />
@@ -57,8 +57,8 @@ function Side({ letter, side }: { readonly letter: string; readonly side: Compar
       </span>
       <span className="min-w-0 truncate font-medium">{side.title ?? w.noRunTitle}</span>
       {side.status !== null && <span className="text-text-2">{side.status}</span>}
-      <span className="text-text-2">{side.runtime_version ?? <Unknown />}</span>
-      {side.workspace !== null && <PathText path={side.workspace} className="max-w-56 text-text-2" />}
+      <span className="shrink-0 text-text-2">{side.runtime_version ?? <Unknown />}</span>
+      {side.workspace !== null && <PathText path={side.workspace} className="max-w-56 shrink-[3] text-text-2" />}
       {side.run !== null && (
         <Link href={runPath(side.run)} className="rounded-chip font-mono text-[0.75rem] text-accent hover:underline">
           {shortId(side.run)}

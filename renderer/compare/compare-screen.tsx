@@ -131,11 +131,19 @@ function Opened({
   return (
     <>
       <CompareHeader comparison={comparison} rule={rule} onSwap={onSwap} />
-      {notes.map((note) => (
-        <Band key={note} tone="plain">
-          {note}
+      {notes.length === 1 && <Band tone="plain">{notes[0]}</Band>}
+      {notes.length > 1 && (
+        <Band tone="plain">
+          <details>
+            <summary className="cursor-pointer rounded-chip">{w.notes(notes.length)}</summary>
+            <ul className="mt-1 list-disc pl-4">
+              {notes.map((note) => (
+                <li key={note}>{note}</li>
+              ))}
+            </ul>
+          </details>
         </Band>
-      ))}
+      )}
       <Tabs
         label={w.tabsLabel}
         value={tab}

@@ -33,7 +33,7 @@ export function TextTab({ comparison: { text } }: { readonly comparison: Compari
           {piece.a === null && piece.b === null ? (
             <p className="mt-1 text-dense text-text-2">{piece.why ?? w.textNotKept}</p>
           ) : (
-            <div className="mt-1 h-72 overflow-hidden rounded-card border border-line">
+            <div className="mt-1 max-h-96 overflow-auto rounded-card border border-line">
               <Suspense fallback={<Loading what={w.tabs.text} rows={4} />}>
                 <DiffView
                   before={{ text: piece.a ?? '', total: (piece.a ?? '').length, hidden: [] }}

@@ -468,6 +468,7 @@ export const words = {
     noPartner: 'There is no other run to compare it with',
     noPartnerHint: 'A run of the same agent, task or workspace would do. Choose any run with c.',
     comparing: 'Comparing',
+    notes: (n: number) => `${count(n, 'thing', 'things')} to know about these two sides`,
     slot: (side: string, label: string) => `${side}: ${label}`,
     clearSlot: (side: string) => `Take ${side} out`,
     slotsLabel: 'Slots for comparing',
