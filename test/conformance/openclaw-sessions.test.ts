@@ -270,13 +270,12 @@ describe('OpenClaw: the recorded databases', () => {
     const body = openclaw.inferManifest(summary.stretches[0] ?? fail())
     expect(body.execution).toMatchObject({
       runtime_version: '2026.9.6',
-      surface: 'local',
-      endpoint_profile: 'demo',
+      surface: 'agent --local',
+      model: 'demo/scripted-1',
       program: { git: 'eb377ac', node: 'v24.22.3', platform: 'linux x64 6.1.0-demo' },
       sandbox: { mode: 'off' },
     })
     expect(body.policy.permissions).toMatchObject({
-      mode: 'coding',
       deny: [{ rule: 'browser', source: 'record:trajectory' }],
     })
     expect(body.capabilities.plugins.find(({ name }) => name === 'anthropic')).toMatchObject({
@@ -285,9 +284,7 @@ describe('OpenClaw: the recorded databases', () => {
       reason: 'bundled default enablement',
     })
     expect(body.context).toMatchObject({
-      agent_id: 'main',
-      session_key: 'agent:main:main',
-      session_scope: 'main',
+      session_scope: { kind: 'main' },
       memory_enabled: true,
     })
     expect(JSON.stringify(body)).not.toContain('alpha')
@@ -297,9 +294,12 @@ describe('OpenClaw: the recorded databases', () => {
     const { home } = makeHome(root())
     const contextOf = (session: string) =>
       openclaw.inferManifest(readSession(openclaw, unitOf(home, session)).summary.stretches[0] ?? fail()).context
-    expect(contextOf(GROUP)).toMatchObject({ session_scope: 'group', binding: { channel: 'telegram', peer: '42' } })
-    expect(contextOf(CHILD)).toMatchObject({ session_scope: 'subagent' })
-    expect(contextOf(BIG)).toMatchObject({ session_scope: 'explicit' })
+    expect(contextOf(GROUP)).toMatchObject({
+      session_scope: { kind: 'group' },
+      channel: { name: 'telegram', peer: '42' },
+    })
+    expect(contextOf(CHILD)).toMatchObject({ session_scope: { kind: 'subagent' } })
+    expect(contextOf(BIG)).toMatchObject({ session_scope: { kind: 'explicit' } })
     // A subagent whose parent is named nowhere stands by itself: below nothing it would never be seen.
     expect(unitOf(home, CHILD)).toMatchObject({ relation: null, parentSession: null })
   })

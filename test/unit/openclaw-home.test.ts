@@ -168,7 +168,7 @@ describe('OpenClaw: names', () => {
       { agent: 'ops', kind: 'group', channel: 'telegram', peer: '-100:42', thread: null },
     ],
     ['agent:main:telegram:group:42:topic:7', { kind: 'group', channel: 'telegram', peer: '42', thread: '7' }],
-    ['agent:main:slack:channel:C01:thread:17.5', { kind: 'channel', channel: 'slack', peer: 'C01', thread: '17.5' }],
+    ['agent:main:slack:channel:C01:thread:17.5', { kind: 'channel', channel: 'slack', peer: 'c01', thread: '17.5' }],
     ['agent:main:discord:acc:direct:9', { kind: 'direct', channel: 'discord', peer: '9' }],
     ['agent:main:cron:job:run:1', { kind: 'cron', channel: null }],
     ['agent:main:subagent:a:subagent:b', { kind: 'subagent' }],

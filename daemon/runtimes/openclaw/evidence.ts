@@ -33,7 +33,7 @@ export interface Trace {
   readonly git: string | null
   readonly node: string | null
   readonly platform: string | null
-  /** `local`, `exec`, `gateway`, or the first word of another command. */
+  /** `agent --local`, `agent exec`, `gateway`, or the first word of another command. */
   readonly command: string | null
   readonly provider: string | null
   readonly model: string | null
@@ -144,7 +144,16 @@ export class Evidence {
       cwd,
       branch: null,
       version: beside.trace?.version ?? null,
+      flags: flagsOf(record),
       record: { ...record },
     }
   }
+}
+
+/** The start that a resolution must assume: the agent and the kind of session decide what enters the context. */
+function flagsOf({ session_key, agent, trace }: OpenClawRecord): readonly string[] {
+  return [
+    ...(trace?.command === 'agent --local' ? ['--local'] : []),
+    ...(session_key === null ? ['--agent', agent] : ['--session-key', session_key]),
+  ]
 }

@@ -46,7 +46,7 @@ export function inferInstructions(
     .sort((a, b) => rankOf(a) - rankOf(b) || (a.path < b.path ? -1 : 1))
   return {
     effective_digest: null,
-    resolved_order: entering.length > 0 ? ['workspace'] : [],
+    resolved_order: entering.map(({ path }) => path),
     sources: [
       ...entering.map((file, position) => sourceOf(file, position)),
       ...report.files.filter(({ injected }) => injected === 0).map((file) => sourceOf(file, null)),
@@ -61,7 +61,7 @@ function sourceOf(file: ReportedFile, position: number | null): ManifestSource {
     path,
     scope: 'workspace',
     kind: nameOf(path) === 'MEMORY.md' ? 'memory' : 'instructions',
-    label: path,
+    label: null,
     position,
     status: position === null ? 'not_loaded' : 'loaded',
     reason: missing

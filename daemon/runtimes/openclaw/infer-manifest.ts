@@ -75,6 +75,7 @@ function inferExecution(
       why: 'the command line stands in the trajectory together with the prompt and is not taken from it',
     },
     { field: 'execution.environment', why: 'environment variables do not stand in the record' },
+    { field: 'execution.endpoint_profile', why: 'the address of the service is not taken from the record' },
     { field: 'execution.runtime_digest', why: 'the program file does not stand in the record' },
     { field: 'execution.repo', why: 'the record does not name a repository' },
   )
@@ -84,7 +85,7 @@ function inferExecution(
     runtime_digest: null,
     surface: trace?.command ?? null,
     model: model !== null && provider !== null ? `${provider}/${model}` : model,
-    endpoint_profile: provider,
+    endpoint_profile: null,
     reasoning,
     flags: null,
     environment: [],
@@ -92,6 +93,7 @@ function inferExecution(
     cwd: stretch.cwd,
     repo: null,
     image: null,
+    agent: { id: record.agent, session_key: record.session_key },
     ...(record.api === undefined ? {} : { model_api: record.api }),
     ...(trace === undefined ? {} : { program: { git: trace.git, node: trace.node, platform: trace.platform } }),
     ...(report === undefined
@@ -130,10 +132,10 @@ function inferContext(stretch: StretchEvidence, record: OpenClawRecord, unknown:
             },
           ],
     retrieval_snapshot: null,
-    agent_id: record.agent,
-    session_key: record.session_key,
-    session_scope: key.kind === 'unknown' ? null : key.kind,
-    ...(key.channel === null ? {} : { binding: { channel: key.channel, peer: key.peer, thread: key.thread } }),
+    session_scope: key.kind === 'unknown' ? null : { kind: key.kind },
+    ...(key.channel === null && key.peer === null
+      ? {}
+      : { channel: { name: key.channel, account: key.account, peer: key.peer, thread: key.thread } }),
     ...(record.window_reason === undefined ? {} : { window_reason: record.window_reason }),
     ...(record.previous_session === undefined ? {} : { previous_session: record.previous_session }),
   }
@@ -152,7 +154,7 @@ function inferPolicy(record: OpenClawRecord, unknown: Unknown[]): ManifestBody['
   return {
     revision: null,
     permissions: {
-      mode: policy?.profile ?? null,
+      mode: null,
       allow: [...(policy?.allow ?? []), ...(policy?.also_allow ?? [])].map((rule) => ({ rule, source, ignored: null })),
       ask: [],
       deny: (policy?.deny ?? []).map((rule) => ({ rule, source })),

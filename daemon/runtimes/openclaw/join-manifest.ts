@@ -1,4 +1,5 @@
 import type { ManifestBody, ManifestSource } from '../../../contract/index.ts'
+import { asRow } from '../shared/fields.ts'
 
 /**
  * One manifest from what was resolved on the disk when a stretch began and from what its own record says. The record is right about what it
@@ -20,6 +21,9 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     model: pick('execution.model', seen.model, resolved.execution.model),
     reasoning: pick('execution.reasoning', seen.reasoning, resolved.execution.reasoning),
     cwd: seen.cwd ?? resolved.execution.cwd,
+    // The flags of the resolution were put together from the record, nobody typed them.
+    flags: null,
+    agent: { ...asRow(resolved.execution.agent), ...asRow(seen.agent) },
   }
   const { tools, skills, plugins } = inferred.capabilities
   const differing = inferred.instructions.sources.flatMap((shown) => differenceOf(shown, resolved.instructions.sources))
@@ -39,7 +43,7 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
       skills: listed('skills') ? withDetails(skills, resolved.capabilities.skills) : resolved.capabilities.skills,
       plugins: listed('plugins') ? withDetails(plugins, resolved.capabilities.plugins) : resolved.capabilities.plugins,
     },
-    context: { ...inferred.context, ...resolved.context, ...sessionOf(inferred.context) },
+    context: { ...inferred.context, ...resolved.context, ...sessionOf(inferred.context, resolved.context) },
     unknown: [
       ...resolved.unknown.filter(({ field }) => !known.has(field)),
       ...differing.map((why) => ({ field: 'instructions.sources', why })),
@@ -48,15 +52,18 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
   }
 }
 
-/** The session is the record's to name, whatever a resolution without one took it for. */
+/** The session is the record's to name; its scope goes on with what the configuration says of scopes. */
 function sessionOf(
-  context: ManifestBody['context'],
+  seen: ManifestBody['context'],
+  resolved: ManifestBody['context'],
 ): Record<string, unknown> & Pick<ManifestBody['context'], 'session_ref'> {
-  const { session_ref, agent_id, session_key, session_scope, binding } = context
-  const told = Object.entries({ agent_id, session_key, session_scope, binding }).filter(
-    ([, value]) => value !== undefined && value !== null,
-  )
-  return { ...Object.fromEntries(told), session_ref }
+  const { session_ref, session_scope, channel } = seen
+  const scope = asRow(session_scope)
+  return {
+    session_ref,
+    ...(scope === null ? {} : { session_scope: { ...asRow(resolved.session_scope), ...scope } }),
+    ...(channel === undefined ? {} : { channel }),
+  }
 }
 
 /** What the session had, with what the resolution knows of it, and what the resolution says was removed. */

@@ -59,7 +59,7 @@ function commandOf(invocation: readonly string[]): string | null {
   if (first === -1) return null
   const [command = '', next] = words.slice(first)
   if (command !== 'agent') return command
-  return next === 'exec' ? 'exec' : words.includes('--local') ? 'local' : 'gateway'
+  return next === 'exec' ? 'agent exec' : words.includes('--local') ? 'agent --local' : 'gateway'
 }
 
 function policyOf(tools: Row | null): Trace['tool_policy'] {
