@@ -50,9 +50,7 @@ export class BesideSession {
       ...(previous === null ? {} : { previous_session: previous }),
     }
     const found = all.length === 0 ? nothing : this.#look()
-    const stretches = all.map((evidence, n) =>
-      evidence.toStretch(home, session, common, partOf(found, evidence, n === 0, all[n + 1]?.startedAt ?? null)),
-    )
+    const stretches = all.map((evidence) => evidence.toStretch(home, session, common, partOf(found, evidence, all)))
     const versions = found.traces.flatMap(({ version }) => (version === null ? [] : [version]))
     return { versions: [...new Set(versions)], stretches }
   }
@@ -165,15 +163,18 @@ function indexOf(path: string): Row | null {
   }
 }
 
-/** What was written while the stretch went on. The first trace of a turn stands: it was there when the stretch began. */
-function partOf(found: Found, evidence: Evidence, first: boolean, until: string | null): Partial<OpenClawRecord> {
-  const within = (at: string | null): boolean =>
-    at !== null && (first || evidence.startedAt === null || at >= evidence.startedAt) && (until === null || at < until)
-  const traces = found.traces.filter(({ at }) => within(at))
+/**
+ * What belongs to a stretch. Report and trajectory of a turn are written before its first row, so each goes to the first stretch that has
+ * a row behind it (2026.9.6). The first trace stands: it was there when the stretch began.
+ */
+function partOf(found: Found, evidence: Evidence, all: readonly Evidence[]): Partial<OpenClawRecord> {
+  const isOf = (at: string | null): boolean =>
+    at !== null && (all.find(({ lastAt }) => lastAt !== null && lastAt >= at) ?? all.at(-1)) === evidence
+  const traces = found.traces.filter(({ at }) => isOf(at))
   const [trace] = traces
   return {
     ...(trace === undefined ? {} : { trace, configurations: countConfigurations(traces) }),
-    ...(found.report !== null && within(found.report.at) ? { report: found.report } : {}),
+    ...(found.report !== null && isOf(found.report.at) ? { report: found.report } : {}),
     ...(found.schema === null ? {} : { schema: found.schema }),
     ...(found.program === null ? {} : { database_program: found.program }),
   }

@@ -89,6 +89,8 @@ type Seen = 'format' | 'provider' | 'model' | 'api' | 'thinking' | 'prompt_diges
 export class Evidence {
   readonly n: number
   readonly startedAt: string | null
+  /** Time of its last row: what is kept beside the transcript was written before the rows of its turn. */
+  lastAt: string | null = null
   cwd: string | null = null
   readonly #seen: Partial<Pick<OpenClawRecord, Seen>>
   readonly #tools = new Set<string>()
