@@ -3,8 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { effectiveDigest } from '../../daemon/manifest/effective-text.ts'
 import type { RawLine } from '../../daemon/runtimes/adapter.ts'
 import { openclaw } from '../../daemon/runtimes/openclaw/index.ts'
+import { readListedSkills, readProjectContext } from '../../daemon/runtimes/openclaw/project-context.ts'
 import { agentVersion, withoutAgents } from '../kit/agent-binaries.ts'
 import { contentOf, readSession } from '../kit/read-session.ts'
 import { runRealOpenClaw } from '../kit/run-openclaw.ts'
@@ -47,7 +49,7 @@ describe.skipIf(skip)('OpenClaw, the real program: sessions', () => {
               },
             },
             agents: { defaults: { model: 'lab/small', workspace, skipBootstrap: true } },
-            tools: { profile: 'minimal' },
+            tools: { profile: 'minimal', toolSearch: false },
           }),
         )
         const turn = async (words: string, ...flags: string[]): Promise<void> => {
@@ -106,7 +108,9 @@ describe.skipIf(skip)('OpenClaw, the real program: sessions', () => {
               read: async (places) => places.flatMap(({ line }) => lines.filter((one) => one.line === line)),
             },
           )
-          expect(rebuilt.body.messages).toEqual(withoutAdded(requests[n]?.messages ?? []))
+          const [system, ...messages] = z.array(z.unknown()).parse(rebuilt.body.messages)
+          expect(messages).toEqual(withoutAdded(requests[n]?.messages ?? []))
+          expect(plainSystem(system)).toBe(plainSystem(requests[n]?.messages[0]))
         }
         for (const [n, stretch] of summary.stretches.entries()) {
           const body = openclaw.inferManifest(stretch)
@@ -115,7 +119,11 @@ describe.skipIf(skip)('OpenClaw, the real program: sessions', () => {
             surface: 'agent --local',
             runtime_version: agentVersion('openclaw'),
           })
-          // The report is of the last turn; the trajectory of the first one names the tools without their schemas.
+          const prompt = plainSystem(requests[n]?.messages[0])
+          const pieces = (readProjectContext(prompt) ?? []).map(({ path, text }) => ({ path, label: null, text }))
+          expect(pieces.map(({ path }) => path)).toContain(join(workspace, 'AGENTS.md'))
+          expect(body.instructions.effective_digest).toBe(effectiveDigest(pieces))
+          expect(body.capabilities.skills.map(({ name }) => name)).toEqual(readListedSkills(prompt))
           const names = body.capabilities.tools.map(({ name }) => name).sort()
           expect(names).toEqual(requests[n]?.tools.map((tool) => tool.function.name).sort())
         }
@@ -123,7 +131,7 @@ describe.skipIf(skip)('OpenClaw, the real program: sessions', () => {
         expect(files.find(({ path }) => path === join(workspace, 'AGENTS.md'))).toMatchObject({
           status: 'loaded',
           position: 0,
-          raw_chars: 28,
+          raw_chars: 29,
         })
       } finally {
         await model.close()
@@ -132,6 +140,13 @@ describe.skipIf(skip)('OpenClaw, the real program: sessions', () => {
     TIMEOUT,
   )
 })
+
+/** The program covers the session id when it writes the prompt into its trajectory. */
+const plainSystem = (message: unknown): string =>
+  z
+    .object({ role: z.literal('system'), content: z.string() })
+    .parse(message)
+    .content.replaceAll(/sessionId=\S+/g, 'sessionId=')
 
 /** What the program adds to a request and writes into no transcript. */
 function withoutAdded(messages: readonly { readonly role: string; readonly content: unknown }[]): readonly unknown[] {

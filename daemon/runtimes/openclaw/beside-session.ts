@@ -6,10 +6,10 @@ import { databaseFiles, type HomeDatabase, readDatabase } from '../shared/sqlite
 import { columnsOf, parseRow, readAbout, readEntry } from './agent-database.ts'
 import { statOf } from './agent-sessions.ts'
 import type { Evidence, OpenClawRecord, PromptReport, Trace } from './evidence.ts'
-import { agentPlace, listNames } from './places.ts'
-import { linesOfFile } from './read-source.ts'
+import { agentPlace } from './places.ts'
 import { fingerprintOf, readReport, readTraces } from './read-trace.ts'
 import { parseSessionKey } from './session-key.ts'
+import { eventsOfFiles, tracedEvents, trajectoryFiles } from './trajectory.ts'
 import type { UnitMeta } from './unit-meta.ts'
 
 interface Found {
@@ -81,7 +81,7 @@ export class BesideSession {
   #look(): Found {
     const place = agentPlace(this.#unit.home, this.#meta.agent)
     const index = join(place.sessions, 'sessions.json')
-    const trajectories = this.#trajectories()
+    const trajectories = trajectoryFiles(place, this.#meta.sessionId)
     const stamp = [...databaseFiles(place.database), index, ...trajectories]
       .map((path) => {
         const stat = statOf(path)
@@ -97,7 +97,7 @@ export class BesideSession {
       // Being written to, or damaged: the transcript was read all the same, and its manifest says what is not known.
       return this.#found
     }
-    const fromFiles = readTraces(eventsOf(trajectories))
+    const fromFiles = readTraces(eventsOfFiles(trajectories))
     const entry = Object.values(indexOf(index) ?? {}).find((one) => asRow(one)?.sessionId === sessionId)
     this.#found = {
       ...found,
@@ -107,51 +107,15 @@ export class BesideSession {
     this.#stamp = stamp
     return this.#found
   }
-
-  #trajectories(): readonly string[] {
-    const { sessions, imported } = agentPlace(this.#unit.home, this.#meta.agent)
-    const name = `${this.#meta.sessionId}.trajectory.jsonl`
-    return [
-      join(sessions, name),
-      ...listNames(imported, () => {})
-        .filter((one) => one.startsWith(name))
-        .map((one) => join(imported, one)),
-    ].filter((path) => statOf(path)?.isFile() === true)
-  }
 }
 
 function readBeside(db: HomeDatabase, session: string): Found {
   const { schema, program } = readAbout(db)
-  const traced = columnsOf(db, 'trajectory_runtime_events').has('event_json')
   return {
-    traces: traced ? readTraces(tracedEvents(db, session)) : [],
+    traces: readTraces(tracedEvents(db, session)),
     report: readReport(readEntry(db, session)?.systemPromptReport),
     schema,
     program,
-  }
-}
-
-function* tracedEvents(db: HomeDatabase, session: string): Iterable<Row> {
-  for (const { event_json } of db.each(
-    `select event_json from home.trajectory_runtime_events where session_id = ?
-     and (instr(event_json, '"type":"trace.metadata"') > 0 or instr(event_json, '"type":"context.compiled"') > 0) order by seq`,
-    session,
-  )) {
-    const row = typeof event_json === 'string' ? parseRow(event_json) : null
-    if (row !== null) yield row
-  }
-}
-
-function* eventsOf(files: readonly string[]): Iterable<Row> {
-  for (const file of files) {
-    try {
-      for (const line of linesOfFile(file)) {
-        const row = parseRow(line)
-        if (row !== null) yield row
-      }
-    } catch {
-      // Gone or unreadable: what it would have told stays unknown.
-    }
   }
 }
 
@@ -180,8 +144,10 @@ function partOf(found: Found, evidence: Evidence, all: readonly Evidence[]): Par
   }
 }
 
-/** Tool lists are cut in some turns; those that are there are compared with each other only. */
+/** Lists and prompts are cut in some turns; those that are there are compared with each other only. */
 function countConfigurations(traces: readonly Trace[]): number {
-  const tools = traces.flatMap((trace) => (trace.tools === null ? [] : [JSON.stringify(trace.tools)]))
-  return Math.max(new Set(traces.map(fingerprintOf)).size, new Set(tools).size)
+  const kinds = (['tools', 'instructions', 'skills'] as const).map((field) =>
+    traces.flatMap((trace) => (trace[field] === null ? [] : [JSON.stringify(trace[field])])),
+  )
+  return Math.max(...[traces.map(fingerprintOf), ...kinds].map((values) => new Set(values).size))
 }
