@@ -238,7 +238,7 @@ export class Calls {
       id: `${id}/denied`,
       parentSeq: call.seq,
       kind: 'denied',
-      summary: summaryOf(why.trim() === '' ? 'declined' : why),
+      summary: summaryOf(withoutHead(why)),
       tool: call.name,
       toolUseId: id,
       ok: false,
@@ -299,4 +299,11 @@ function subagentIn(call: OpenCall, output: string): { subagentSession?: string 
   if (!call.name.endsWith('spawn_agent')) return {}
   const agent = asText(parseObject(output)?.agent_id)
   return agent !== null && /^[0-9a-f-]{36}$/.test(agent) ? { subagentSession: agent } : {}
+}
+
+/** A refusal without what every output of a command begins with. */
+function withoutHead(output: string): string {
+  const at = output.startsWith('Chunk ID: ') ? output.indexOf('\nOutput:\n') : -1
+  const words = (at === -1 ? output : output.slice(at + '\nOutput:\n'.length)).trim()
+  return words === '' ? 'declined' : words
 }

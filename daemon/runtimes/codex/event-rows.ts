@@ -89,8 +89,11 @@ function readTurnEnd(reader: CodexReader, payload: Row): void {
 /** An interrupted turn also leaves a notice for the model, which is an item. */
 function readAbort(reader: CodexReader, payload: Row): void {
   reader.stretches.turnEnded()
-  const reason = asName(payload.reason) ?? 'for a reason that is not written down'
-  reader.emit({ kind: 'note', summary: `turn ended early: ${reason}`, ok: false })
+  const summary = `turn ended early: ${asName(payload.reason) ?? 'for a reason that is not written down'}`
+  const { notice } = reader
+  if (notice !== null && notice.turn === reader.place.turn) reader.join(notice.seq, { summary })
+  else reader.emit({ kind: 'note', summary, ok: false })
+  reader.notice = null
 }
 
 function readRollBack(reader: CodexReader, payload: Row): void {

@@ -1,5 +1,5 @@
 import type { EventKind } from '../../../contract/index.ts'
-import { asList, asName, asNames, asRow, asText, plainText, type Row } from '../shared/fields.ts'
+import { asList, asName, asNames, asRow, asText, type Row } from '../shared/fields.ts'
 import { summaryOf } from '../shared/words.ts'
 import { readAgentsBlock, skillsOf } from './evidence.ts'
 import type { CodexReader } from './reader.ts'
@@ -79,6 +79,7 @@ function readPart(reader: CodexReader, { text, what }: InputPart, id: string): v
     ...(what === 'generic.turn_aborted' ? { ok: false } : {}),
   })
   reader.words(seq, 'context', text)
+  if (what === 'generic.turn_aborted') reader.notice = { seq, turn: reader.place.turn }
 }
 
 function summaryOfPart(what: string, text: string): string {
@@ -97,12 +98,12 @@ function summaryOfPart(what: string, text: string): string {
         .join(', ')}`
     default: {
       const tag = /^<([a-z_ ]+)>/.exec(text)?.[1]
-      return tag === undefined
-        ? text
-        : `${tag}: ${text
-            .replace(/<[^>]*>/g, ' ')
-            .replace(/\s+/g, ' ')
-            .trim()}`
+      if (tag === undefined) return text
+      const words = text
+        .replace(/<[^<>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()
+      return /\w/.test(words) ? `${tag}: ${words}` : tag
     }
   }
 }
@@ -145,6 +146,3 @@ function noteEvidence(reader: CodexReader, what: string, text: string): void {
     }
   }
 }
-
-/** Words of all parts, for a detail view. */
-export const wordsOf = (message: Row): string => plainText(message.content)

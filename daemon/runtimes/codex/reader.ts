@@ -58,6 +58,8 @@ export class CodexReader implements SessionReader {
   paginated = false
   /** Prompt, answer or compaction that what comes next hangs on. */
   spine: number | null = null
+  /** What the model is told of an interrupted turn, until the event that says why. */
+  notice: { readonly seq: number; readonly turn: string | null } | null = null
   /** The last compaction, until the event that repeats it. */
   compaction: number | null = null
   readonly #ids = new IdTable()

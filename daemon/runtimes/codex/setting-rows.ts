@@ -34,7 +34,9 @@ export function readMeta(reader: CodexReader, meta: Row): void {
   reader.paginated = meta.history_mode === 'paginated'
   noteStart(reader, meta)
   const shared = asNumber(base?.end_ordinal_exclusive) ?? origin.forked_at
+  reader.turn = null
   reader.emit({
+    stretch: reader.stretches.n,
     kind: isFork || isRevert ? 'resume' : 'note',
     summary: summaryOf(isFork || isRevert ? goesOn(baseThread ?? id, shared, isRevert) : describeStart(meta)),
     originSession: isFork ? baseThread : null,
