@@ -23,6 +23,7 @@ import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
+import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
 import { createHomeRegistry } from './homes.ts'
 import { takeWriterLock } from './lock.ts'
@@ -117,6 +118,8 @@ const assemble = async (
     log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
   })
   opened.push(() => store.close())
+  const sources = createSessionSources({ folder: path.join(paths.dir, 'tmp') })
+  opened.push(() => sources.close())
   const document = await openDocument({
     path: paths.settings,
     schema: settingsSchema,
@@ -181,6 +184,10 @@ const assemble = async (
             if (news.progress.phase !== 'discovering') looked = true
             progress = news.progress
             hub.send({ type: 'progress', progress: news.progress })
+          } else if (news.type === 'drift') {
+            const { id, title, alert } = news.drift
+            hub.send({ type: 'drift', id, title, alert })
+            changedSoon(['drift', 'timeline', 'manifests'])
           } else if (news.type === 'run') {
             if (news.events >= 0) hub.send({ type: 'run', run: news.run, events: news.events, status: news.status })
             changedSoon(['runs', 'timeline', 'events', 'status'])
@@ -256,6 +263,7 @@ const assemble = async (
     },
     store,
     index: () => index ?? reopenIndex(),
+    sources,
     redactor,
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
@@ -303,6 +311,11 @@ const assemble = async (
               .call('hint', changedPaths, homes.refs())
               .catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
           },
+          onConfiguration({ runtime, path: home }) {
+            void worker
+              .call('noteConfiguration', [{ runtime, path: home }])
+              .catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
+          },
           onState: () => changedSoon(['status', 'health']),
         })
         await watches.update(homes.list())
@@ -322,6 +335,7 @@ const assemble = async (
       await loopback?.close()
       if (tagTimer) clearTimeout(tagTimer)
       index?.close()
+      sources.close()
       await store.close()
       lock.release()
     },

@@ -1,7 +1,8 @@
 import type { Digest, ManifestBody, RunId } from '../../contract/index.ts'
+import { type CompletionParts, completeBody } from '../manifest/complete/complete-body.ts'
 import { redactBody } from '../manifest/redact-body.ts'
 import { scanSources } from '../manifest/scan-sources.ts'
-import { validateForFreeze } from '../manifest/validate.ts'
+import { withChecks } from '../manifest/with-checks.ts'
 import type { RuntimeAdapter, SourceText, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
@@ -10,12 +11,15 @@ export interface FreezeParts {
   readonly store: Store
   readonly redactor: Redactor
   readonly surroundings: Surroundings
+  readonly completion: CompletionParts
   /** Texts are kept with secrets covered, or not at all (`digests`). */
   readonly keepTexts: boolean
 }
 
 export interface Frozen {
   readonly digest: Digest
+  /** The task the stretch began with; null when its record shows no prompt. */
+  readonly task: string | null
   readonly problems: readonly string[]
 }
 
@@ -31,7 +35,7 @@ export const freezeStretch = async (
   watched: boolean,
   over: boolean,
 ): Promise<Frozen> => {
-  const { store, redactor, surroundings, keepTexts } = parts
+  const { store, redactor, surroundings, completion, keepTexts } = parts
   const inferred = adapter.inferManifest(evidence)
   const problems: string[] = []
   let body: ManifestBody = inferred
@@ -61,6 +65,8 @@ export const freezeStretch = async (
       problems.push(`the configuration could not be resolved at the start: ${(error as Error).message}`)
     }
   }
+  const asOf = body === inferred ? 'record' : 'now'
+  body = await completeBody(completion, adapter, evidence.home, body, asOf)
   if (keepTexts && texts.length > 0) await store.texts.put(texts)
   const shown = new Map(texts.map(({ digest, text }) => [digest as string, text]))
   const scanned = scanSources(
@@ -68,12 +74,10 @@ export const freezeStretch = async (
     ({ uri, text_digest }) => read.get(uri) ?? { text: shown.get(text_digest ?? '') ?? null },
     redactor,
   )
-  const frozen = redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor)
-  problems.push(
-    ...validateForFreeze(frozen, redactor).map(({ check, where, message }) => `${check} at ${where}: ${message}`),
-  )
-  const manifest = await store.manifests.put(frozen)
-  return { digest: manifest.integrity.manifest_digest as Digest, problems }
+  const frozen = withChecks(redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor), redactor)
+  problems.push(...frozen.failed)
+  const manifest = await store.manifests.put(frozen.body)
+  return { digest: manifest.integrity.manifest_digest as Digest, task: manifest.task.id, problems }
 }
 
 /** Of a run that goes on nobody can say yet what it will not use: "declared, never used" becomes "not known". */

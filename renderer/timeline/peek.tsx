@@ -182,10 +182,10 @@ function TokenFacts({ run }: { readonly run: Run }) {
 }
 
 /** What happened outside of a run. */
-export function ItemPeek({ item }: { readonly item: Exclude<TimelineItem, { type: 'run' }> }) {
+export function ItemPeek({ item }: { readonly item: Exclude<TimelineItem, { type: 'run' | 'configuration' }> }) {
   return (
     <div className="pb-4">
-      <p className="px-3 pt-3 font-medium">{item.type === 'configuration' ? item.drift.title : item.message}</p>
+      <p className="px-3 pt-3 font-medium">{item.message}</p>
       <Facts>
         <Fact name={w.when}>
           <Moment at={item.at} />

@@ -332,6 +332,32 @@ export const words = {
     notResolved: 'no manifest',
   },
 
+  drift: {
+    row: 'configuration changed',
+    byRun: (run: string) => `changed by run ${run}`,
+    who: {
+      'agent update': 'the agent updated itself',
+      agent: 'changed by the agent itself',
+      run: 'changed by a run',
+      reprise: 'changed here',
+      user: 'changed outside a run',
+      unknown: 'by whom is unknown',
+    },
+    writer: 'By',
+    during: (run: string) => `during ${run}`,
+    manifests: 'Manifests',
+    none: 'none before',
+    compare: 'Compare',
+    changes: (n: number) => count(n, 'change', 'changes'),
+    whats: { content: 'Text', appeared: 'Appeared', gone: 'Gone' } as Readonly<Record<string, string>>,
+    before: 'before',
+    after: 'after',
+    nothing: 'nothing',
+    sameAs: (at: string) => `this is how it was on ${at}: an older state came back`,
+    helpers: (n: number) => `and ${count(n, 'helper file', 'helper files')} of the agent`,
+    dayChanges: (n: number) => count(n, 'configuration change', 'configuration changes'),
+  },
+
   heat: {
     label: 'Density of events over time',
     help: 'Drag to zoom, double click for all',
