@@ -9,6 +9,8 @@ export interface RolloutEvidence {
   origin?: Origin
   git?: { readonly sha: string | null; readonly branch: string | null; readonly remote: string | null }
   base_prompt_digest?: string
+  /** A base prompt that is not the model's own; null when the record says that it is. */
+  base?: string | null
   /** The block of AGENTS.md texts as it entered the context; null when the record shows that there was none. */
   agents?: { readonly directory: string | null; readonly text: string } | null
   developer?: string
@@ -22,7 +24,7 @@ export interface RolloutEvidence {
   prompt_digest?: string
   used_tools?: readonly string[]
   used_skills?: readonly string[]
-  /** The stretch before in the same thread, and why it is not known what began this one. */
+  /** Why it is not known what began this one. */
   doubt?: string
   /** Keys taken over from the stretch before: a resume goes on with what the conversation already holds. */
   carried?: readonly string[]
@@ -217,6 +219,11 @@ export function jsonDigest(value: unknown): string {
   return `sha256:${createHash('sha256')
     .update(canonicalize(value) ?? 'null', 'utf8')
     .digest('hex')}`
+}
+
+/** The memory summary inside its part of the developer message; null when the part has another form. */
+export function readMemorySummary(part: string): string | null {
+  return /^=+ MEMORY_SUMMARY BEGINS =+\n([\s\S]*?)\n=+ MEMORY_SUMMARY ENDS =+$/m.exec(part)?.[1] ?? null
 }
 
 /** The text inside the block that shows AGENTS.md to the model (page 4), and the directory it names. */

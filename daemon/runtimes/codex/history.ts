@@ -21,6 +21,8 @@ export interface ReplyStart {
   readonly length: number
   /** Last place of the history that the model had seen, as the items of the reply say (0.171). */
   sampled: number | null
+  /** The reply is the summary of a compaction: that request carries an instruction that no record holds (0.171). */
+  compaction: boolean
 }
 
 /**
@@ -53,9 +55,13 @@ export class History {
     if (step?.starts === true) {
       this.before = this.last
       this.turnBefore = this.turn
-      this.last = { line: line.line, items: this.#items, length: this.#items.length, sampled: null }
+      this.last = { line: line.line, items: this.#items, length: this.#items.length, sampled: null, compaction: false }
     }
-    if (step !== null && this.last !== null) this.last.sampled ??= asNumber(record.metadata?.sampled_through_sequence)
+    if (step !== null && this.last !== null) {
+      // A compaction is asked for with the whole history, beyond what the last turn had been given.
+      if (record.metadata?.compaction_output === true) this.last.compaction = true
+      else this.last.sampled ??= asNumber(record.metadata?.sampled_through_sequence)
+    }
     switch (record.kind) {
       case 'meta':
         this.#readMeta(record.payload)

@@ -2,7 +2,7 @@ import { pathToFileURL } from 'node:url'
 import { MANIFEST_VERSION, type ManifestBody, type ManifestSource } from '../../../contract/index.ts'
 import { effectiveDigest, textDigest } from '../../manifest/effective-text.ts'
 import type { StretchEvidence } from '../adapter.ts'
-import { agentsPiece } from './agents-text.ts'
+import { effectivePieces } from './effective-pieces.ts'
 import type { RolloutEvidence } from './evidence.ts'
 import { inferCapabilities } from './infer-capabilities.ts'
 import { inferExecution, inferPolicy } from './infer-execution.ts'
@@ -71,12 +71,14 @@ function lineageOf(origin: NonNullable<RolloutEvidence['origin']>): Record<strin
 export function textsOf(stretch: StretchEvidence): ReadonlyMap<string, string> {
   const record: RolloutEvidence = stretch.record
   const texts = new Map<string, string>()
+  if (typeof record.base === 'string') texts.set(BASE, record.base)
   if (record.developer !== undefined) texts.set(DEVELOPER, record.developer)
   if (record.memory !== undefined) texts.set(MEMORY, record.memory)
   if (record.agents != null) texts.set(agentsUri(record.agents.directory), record.agents.text)
   return texts
 }
 
+const BASE = 'record:base_instructions'
 const DEVELOPER = 'record:developer_instructions'
 const MEMORY = 'record:memory'
 const agentsUri = (directory: string | null): string =>
@@ -90,11 +92,13 @@ function inferInstructions(
   unknown: Unknown[],
   empty: ManifestBody['empty'],
 ): ManifestBody['instructions'] {
-  const { agents, developer, memory } = record
+  const { agents, base, developer, memory } = record
   const sources: ManifestSource[] = []
   const add = (uri: string, text: string, more: Pick<ManifestSource, 'kind' | 'scope' | 'path' | 'label'>): void => {
     sources.push(sourceOf(uri, text, sources.length, carriedRule(record), more))
   }
+  if (typeof base === 'string')
+    add(BASE, base, { kind: 'instructions', scope: 'configuration', path: null, label: 'base instructions' })
   if (developer !== undefined)
     add(DEVELOPER, developer, { kind: 'settings', scope: 'configuration', path: null, label: 'developer_instructions' })
   if (memory !== undefined) add(MEMORY, memory, { kind: 'memory', scope: 'memory', path: null, label: null })
@@ -103,8 +107,9 @@ function inferInstructions(
       field: 'instructions.effective_digest',
       why: `the record of version ${stretch.version ?? 'not named'} does not show whether AGENTS.md was loaded`,
     })
-  } else if (agents === null) empty.push({ category: 'instructions', why: 'no AGENTS.md entered the context' })
-  else {
+  } else if (agents === null) {
+    if (sources.length === 0) empty.push({ category: 'instructions', why: 'no AGENTS.md entered the context' })
+  } else {
     add(agentsUri(agents.directory), agents.text, {
       kind: 'instructions',
       scope: 'user and project',
@@ -119,7 +124,17 @@ function inferInstructions(
   if (record.base_prompt_digest === undefined)
     unknown.push({ field: 'execution.system_prompt_digest', why: 'the record does not hold the base instructions' })
   return {
-    effective_digest: agents == null ? null : effectiveDigest([agentsPiece(agents.directory, agents.text)]),
+    effective_digest:
+      agents === undefined
+        ? null
+        : effectiveDigest(
+            effectivePieces({
+              base: base ?? null,
+              developer: developer ?? null,
+              memory: memory ?? null,
+              agents: agents?.text ?? null,
+            }),
+          ),
     resolved_order: [...new Set(sources.map(({ scope }) => scope))],
     sources,
   }

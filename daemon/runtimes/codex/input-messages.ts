@@ -1,7 +1,7 @@
 import type { EventKind } from '../../../contract/index.ts'
 import { asList, asName, asNames, asRow, asText, type Row } from '../shared/fields.ts'
 import { summaryOf } from '../shared/words.ts'
-import { readAgentsBlock, skillsOf } from './evidence.ts'
+import { readAgentsBlock, readMemorySummary, skillsOf } from './evidence.ts'
 import type { CodexReader } from './reader.ts'
 
 /** One part of a message that was put in for the model. */
@@ -122,7 +122,7 @@ function noteEvidence(reader: CodexReader, what: string, text: string): void {
       evidence.set('developer', text)
       return
     case 'memories.instructions':
-      evidence.set('memory', text)
+      evidence.set('memory', readMemorySummary(text) ?? text)
       return
     case 'host_skills.instructions':
       evidence.set('skills', skillsOf(text))

@@ -13,8 +13,9 @@ export function joinManifest(resolved: ManifestBody, inferred: ManifestBody): Ma
   }
   const { execution: seen } = inferred
   const shown = inferred.instructions.effective_digest
-  const noneShown = inferred.empty.some(({ category }) => category === 'instructions')
-  const differs = (shown !== null || noneShown) && resolved.instructions.effective_digest !== shown
+  // Without a digest the record either shows that nothing entered, or does not show what did.
+  const tells = !inferred.unknown.some(({ field }) => field === 'instructions.effective_digest')
+  const differs = tells && resolved.instructions.effective_digest !== shown
   const execution: ManifestBody['execution'] = {
     ...resolved.execution,
     ...extrasOf(seen),

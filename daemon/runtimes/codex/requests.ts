@@ -45,7 +45,7 @@ export async function rebuildRequest(reply: readonly RawLine[], source: SessionL
     ...showInput(input, model, parameters),
     digest: null,
     exact: false,
-    why: reasons(input, history, sampled).join('; '),
+    why: reasons(input, history, sampled, found?.compaction === true).join('; '),
     before:
       earlier === null || before === null
         ? null
@@ -80,9 +80,15 @@ function wireForm(item: Row): Row {
   return sent
 }
 
-function reasons(input: readonly Sent[], history: History, sampled: number | null): readonly string[] {
+function reasons(
+  input: readonly Sent[],
+  history: History,
+  sampled: number | null,
+  compaction: boolean,
+): readonly string[] {
   const said = [...history.gaps]
-  if (sampled === null)
+  if (compaction) said.push('the instruction that asks for the summary is not in the record')
+  else if (sampled === null)
     said.push('the record does not say what the model had seen: everything that stands before the reply is shown')
   if (input.some(({ from }) => from === null))
     said.push(

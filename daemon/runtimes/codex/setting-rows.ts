@@ -64,7 +64,9 @@ function noteStart(reader: CodexReader, meta: Row): void {
   const version = asName(meta.cli_version)
   const cwd = asName(meta.cwd)
   const git = asRow(meta.git)
-  const base = asText(asRow(meta.base_instructions)?.text)
+  const prompt = asRow(meta.base_instructions)
+  const base = asText(prompt?.text)
+  const provenance = asName(asRow(prompt?.provenance)?.type)
   // AGENTS.md stood here until the first versions with an envelope.
   const instructions = asText(meta.instructions)
   if (version !== null) {
@@ -80,6 +82,8 @@ function noteStart(reader: CodexReader, meta: Row): void {
       remote: asName(git.repository_url),
     })
   if (base !== null) evidence.set('base_prompt_digest', textDigest(base))
+  // `model` for the prompt of the model, `custom` for one that replaces it (0.171.0).
+  if (base !== null && provenance !== null) evidence.set('base', provenance === 'model' ? null : base)
   if (instructions !== null && instructions !== '') evidence.set('agents', { directory: null, text: instructions })
 }
 
