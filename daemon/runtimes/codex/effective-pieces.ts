@@ -26,9 +26,10 @@ export function effectivePieces({ base, developer, memory, agents }: EffectiveTe
   ]
 }
 
-/** The block as Codex puts it together (0.171.0): the global text, a line that sets it off, the project files; null when there is none. */
-export function joinAgents(global: string | null, project: readonly string[]): string | null {
-  const below = project.join('\n\n')
-  if (project.length === 0) return global
-  return global === null ? below : `${global}\n\n--- project-doc ---\n\n${below}`
+/** The block as Codex puts it together (0.171.0): the text of the home, a line that sets it off, those of the project; null without any. */
+export function joinAgents(files: readonly { readonly scope: string; readonly text: string | null }[]): string | null {
+  const texts = (ofHome: boolean): string[] =>
+    files.flatMap(({ scope, text }) => (text !== null && (scope === 'user') === ofHome ? [text] : []))
+  const parts = [texts(true), texts(false)].filter((found) => found.length > 0).map((found) => found.join('\n\n'))
+  return parts.length === 0 ? null : parts.join('\n\n--- project-doc ---\n\n')
 }
