@@ -31,7 +31,7 @@ const wild = {
   'codex-2025-bare-items-crlf.jsonl': 'rollout-2025-05-19T18-58-38-b9d79aba-7fc0-4993-a545-9a7d16240455.jsonl',
 } as const
 export const codexDocument = '3ec28387-e021-48cf-aa0a-825ef0d0103b'
-export const codexCompressed = '01a22d2b-beff-7882-b8af-00000000c0de'
+export const codexCompressed = '01a22d2c-beff-7882-b8af-bca5dde5ba25'
 
 /** Where a session of this name lies: below its date. */
 export function codexPlace(home: string, name: string): string {
