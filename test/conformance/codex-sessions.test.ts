@@ -365,7 +365,7 @@ describe('Codex: files from the wild', () => {
 
   it('reads bare items: noise is neither event nor damage, the directory stands in words only', () => {
     const { events, summary } = wild('codex-2025-bare-items-crlf.jsonl')
-    expect(summary.workspaces).toEqual(['/home/keki/projects/ramov-duvapid-fafebi'])
+    expect(summary.workspaces).toEqual([expect.stringMatching(/\/projects\/ramov-duvapid-fafebi$/)])
     expect(events.filter(({ kind }) => kind === 'prompt').map(({ line }) => line)).toEqual([6, 23])
     expect(events.filter(({ kind }) => kind === 'instructions').map(({ line }) => line)).toEqual([3])
     expect(events.filter(({ kind }) => kind === 'model')).toHaveLength(5)

@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { cpSync, mkdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import type { SessionUnit, Surroundings } from '../../daemon/runtimes/adapter.ts'
 import { codex } from '../../daemon/runtimes/codex/index.ts'
@@ -67,5 +67,3 @@ export function codexUnit(home: string, session: string): SessionUnit {
   if (unit === undefined) throw new Error(`no session ${session} in ${home}`)
   return unit
 }
-
-export const readCodexFixture = (name: string): string => readFileSync(join(fixtures, 'codex', name), 'utf8')
