@@ -152,8 +152,11 @@ function readHead(file: string, report: Report): Row | null {
       const text = buffer.toString('utf8', 0, readSync(fd, buffer, 0, size, 0))
       const end = text.indexOf('\n')
       const long = text.indexOf(',"base_instructions":')
-      const row = end !== -1 ? parse(text.slice(0, end)) : long !== -1 ? parse(`${text.slice(0, long)}}}`) : null
+      const row = end === -1 ? null : parse(text.slice(0, end))
       if (row !== null) return asRow(row.payload) ?? row
+      // What stands before the long texts is enough when it says where the thread comes from.
+      const cut = long === -1 ? null : asRow(parse(`${text.slice(0, long)}}}`)?.payload)
+      if (cut !== null && 'source' in cut) return cut
       if (end !== -1 || text.length < size) return null
     }
     return null
