@@ -9,7 +9,7 @@ import type {
   SessionUnit,
 } from '../adapter.ts'
 import { contentKey } from '../shared/content-key.ts'
-import { asName } from '../shared/fields.ts'
+import { asName, type Row } from '../shared/fields.ts'
 import { WORDS_OUTPUT, WORDS_SAID } from '../shared/words.ts'
 import { Calls } from './calls.ts'
 import { readEventMessage } from './event-rows.ts'
@@ -51,8 +51,8 @@ export class CodexReader implements SessionReader {
   turn: string | null = null
   cwd: string | null = null
   model: string | null = null
-  /** Settings of the last turn, as text: a change of them is an event. */
-  settings: string | null = null
+  /** Settings of the last turn: a change of them is an event. */
+  settings: Row | null = null
   /** Kind of start that the head names: in `exec` every turn is a process. */
   source: string | null = null
   paginated = false

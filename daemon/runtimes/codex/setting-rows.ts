@@ -99,19 +99,19 @@ export function readTurnContext(reader: CodexReader, turn: Row): void {
   reader.evidence.set('settings', settings)
   const off = asNames(turn.disabled_plugin_ids)
   if (Array.isArray(turn.disabled_plugin_ids)) reader.evidence.set('plugins_off', off)
-  const before = reader.settings === null ? null : (JSON.parse(reader.settings) as Row)
-  const now = { ...settings, cwd }
-  reader.settings = JSON.stringify(now)
-  const changed =
-    before === null
-      ? []
-      : Object.entries(now).filter(([key, value]) => JSON.stringify(before[key]) !== JSON.stringify(value))
+  const before = reader.settings
+  const now: Row = { ...settings, cwd }
+  reader.settings = now
+  const changed = before === null ? [] : Object.entries(now).filter(([key, value]) => !isSame(before[key], value))
   if (changed.length === 0) return
   reader.emit({
     kind: 'context',
     summary: summaryOf(changed.map(([key, value]) => `${key}: ${plain(before?.[key])} → ${plain(value)}`).join(', ')),
   })
 }
+
+const isSame = (a: unknown, b: unknown): boolean =>
+  a === b || (Array.isArray(a) && Array.isArray(b) && JSON.stringify(a) === JSON.stringify(b))
 
 const plain = (value: unknown): string =>
   value === null || value === undefined ? 'none' : typeof value === 'string' ? value : JSON.stringify(value)
