@@ -64,7 +64,7 @@ export function resolveCodex(request: ResolveRequest): Resolution {
     layers,
     plugins: plugins.plugins,
   })
-  const hooks = resolveHooks({ reading, flags, layers, repository, plugins: plugins.plugins })
+  const hooks = resolveHooks({ reading, flags, layers, plugins: plugins.plugins })
   const rules = resolveRules(disk, layers, flags)
   const roles = resolveRoles(reading, layers)
   const mcp = resolveMcp(reading, layers, plugins.plugins, hide)

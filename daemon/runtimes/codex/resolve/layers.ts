@@ -1,5 +1,5 @@
 import path from 'node:path'
-import type { Disk } from '../../shared/disk.ts'
+import { type Disk, isInside } from '../../shared/disk.ts'
 import type { Repository } from '../../shared/repo.ts'
 import { type ConfigRead, lineOfKey, type Reading, readTomlFile } from './config-file.ts'
 import { flagTable, type StartFlags } from './flags.ts'
@@ -24,6 +24,8 @@ export interface ConfigLayer {
   readonly disabled: string | null
   /** Keys that stand in the file and are not taken, with their values. */
   readonly ignored: Table
+  /** In a linked work tree: the folder of the main checkout that hooks are taken from instead (0.171.0). */
+  readonly hooksFrom: string | null
 }
 
 export interface Problem {
@@ -97,7 +99,7 @@ export function readLayers({ reading, flags, home, cwd, repository }: LayersRequ
     const folder = path.join(directory, '.codex')
     // The directory that is CODEX_HOME is the user's, wherever it lies.
     if (!disk.isDirectory(folder) || (disk.realPath(folder) ?? folder) === realHome) return []
-    return [projectLayer(seen, folder, table.of(directory))]
+    return [projectLayer(seen, folder, table.of(directory), mainCheckoutFolder(repository, folder))]
   })
   const all = [managed, session, ...projects.reverse(), profile, user, system].filter((layer) => layer !== null)
   return {
@@ -132,6 +134,7 @@ function makeLayer(
     version: layerVersion(raw),
     disabled: null,
     ignored: {},
+    hooksFrom: null,
     ...more,
   }
 }
@@ -233,7 +236,20 @@ function checkProfileKeys(user: ConfigLayer, flags: StartFlags, problems: Proble
     })
 }
 
-function projectLayer(seen: Seen, folder: string, trust: Trust): ConfigLayer {
+/** Hooks of a linked work tree are those of the main checkout's own files, whatever the work tree holds. */
+function mainCheckoutFolder(repository: Repository | null, folder: string): string | null {
+  if (repository === null || repository.main === repository.top || !isInside(folder, repository.top)) return null
+  return path.join(repository.main, path.relative(repository.top, folder))
+}
+
+/** The layer's table with the hooks of the main checkout in place of its own. */
+function withHooksOf(reading: Reading, folder: string, table: Record<string, unknown>): Record<string, unknown> {
+  const { hooks: _own, ...rest } = table
+  const read = readTomlFile(reading, path.join(folder, 'config.toml'))
+  return read.state === 'ok' && read.value.hooks !== undefined ? { ...rest, hooks: read.value.hooks } : rest
+}
+
+function projectLayer(seen: Seen, folder: string, trust: Trust, hooksFrom: string | null): ConfigLayer {
   const file = path.join(folder, 'config.toml')
   const off = whyNotTrusted(trust)
   const read = readTomlFile(seen.reading, file)
@@ -242,12 +258,14 @@ function projectLayer(seen: Seen, folder: string, trust: Trust): ConfigLayer {
     if (source !== null) seen.sources.push(source)
     if (off === null && 'why' in read)
       seen.problems.push({ path: file, message: `the program does not start: ${read.why}` })
-    return makeLayer('project', file, {}, { disabled: off })
+    const table = hooksFrom === null ? {} : withHooksOf(seen.reading, hooksFrom, {})
+    return makeLayer('project', file, table, { disabled: off, hooksFrom })
   }
   const taken: Record<string, unknown> = {}
   const ignored: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(read.value)) (NOT_IN_PROJECTS.has(key) ? ignored : taken)[key] = value
-  const layer = makeLayer('project', file, taken, { disabled: off, ignored: toTable(ignored) })
+  const table = hooksFrom === null ? taken : withHooksOf(seen.reading, hooksFrom, taken)
+  const layer = makeLayer('project', file, table, { disabled: off, ignored: toTable(ignored), hooksFrom })
   const ignoredKeys = Object.keys(ignored)
   if (source !== null)
     seen.sources.push({
