@@ -397,6 +397,16 @@ export const oddTrees: Readonly<Record<string, OddTree>> = {
   'hooks file refused whole': {
     files: { 'home/dev/.codex/hooks.json': '{"PreToolUse": []}', 'home/dev/.codex/skills/one/SKILL.md': skill('one') },
   },
+  'paths in settings': {
+    files: {
+      ...config(
+        `log_dir = "~/logs"\nsqlite_home = "./a/../b"\nzsh_path = "as/it/is"\n[sandbox_workspace_write]\nwritable_roots = ["rel", "/abs"]\n[model_providers.p]\nname = "P"\nbase_url = "http://127.0.0.1:9/v1"\nhttp_headers = { A = "b" }\n[agents.extra]\ndescription = "Extra."\nconfig_file = "extra.toml"\n${trust('trusted')}`,
+      ),
+      'home/dev/.codex/extra.toml': 'developer_instructions = "x"\n',
+      'home/dev/demo/.codex/config.toml': 'log_dir = "logs"\n',
+    },
+    flags: ['-c', 'sandbox_workspace_write.writable_roots=["flag", "~/flag"]'],
+  },
   'mcp servers': {
     files: {
       ...config(

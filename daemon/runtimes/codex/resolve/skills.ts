@@ -62,7 +62,12 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
   const skills: Skill[] = []
   const seen = new Set<string>()
   for (const root of rootsOf(request)) {
-    for (const file of findSkillFiles(disk, root.directory, unknown)) {
+    const found = findSkillFiles(disk, root.directory, unknown)
+    for (const { file, why } of found.leftOut) {
+      const draft = { path: file, scope: root.scope, kind: 'skill' as const, rule: RULE }
+      sources.push(makeSource({ ...draft, status: 'not_loaded', reason: why }))
+    }
+    for (const file of found.files) {
       const shown = disk.realPath(file) ?? file
       if (seen.has(shown)) continue
       seen.add(shown)
