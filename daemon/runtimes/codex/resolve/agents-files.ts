@@ -42,7 +42,7 @@ export function resolveAgentsFiles(request: AgentsRequest): AgentsFiles {
 type Found = { -readonly [Key in keyof AgentsFiles]: AgentsFiles[Key][number][] }
 const nothing = (): Found => ({ loaded: [], leftOut: [], unknown: [] })
 
-function globalFile({ disk, home }: AgentsRequest): Found {
+function globalFile({ disk, home, layers }: AgentsRequest): Found {
   const found = nothing()
   const rule = `the first of ${OVERRIDE} and ${NAME} that is not blank, trimmed (${VERIFIED_VERSION})`
   let taken: string | null = null
@@ -68,13 +68,27 @@ function globalFile({ disk, home }: AgentsRequest): Found {
     } else found.leftOut.push(makeSource({ ...draft, status: 'not_loaded', reason, raw: read.bytes }))
   }
   nearMisses(disk, home, [OVERRIDE, NAME], 'user', found)
+  const fallbacks = textsOf(settingOf(layers.active, 'project_doc_fallback_filenames')?.value).filter(
+    (name) => name !== '',
+  )
+  for (const name of fallbacks)
+    noteUnused(disk, path.join(home, name.trim()), 'user', 'fallback names are not used in the home', found)
   return found
+}
+
+function noteUnused(disk: Disk, file: string, scope: string, reason: string, found: Found): void {
+  const read = readCandidate(disk, file)
+  if (read.state !== 'ok') return
+  const draft = { path: file, scope, kind: 'instructions' as const }
+  found.leftOut.push(makeSource({ ...draft, status: 'not_loaded', reason, raw: read.bytes }))
 }
 
 function projectFiles({ disk, cwd, home, layers }: AgentsRequest): Found {
   const found = nothing()
   const { active, trust, projectRoot, projectDirs } = layers
-  const names = candidateNames(textsOf(settingOf(active, 'project_doc_fallback_filenames')?.value))
+  const fallbacks = textsOf(settingOf(active, 'project_doc_fallback_filenames')?.value)
+  const names = candidateNames(fallbacks)
+  const withSlash = fallbacks.filter((name) => SLASH.test(name))
   const budgetSetting = settingOf(active, 'project_doc_max_bytes')?.value
   const budget = typeof budgetSetting === 'number' ? budgetSetting : DEFAULT_BUDGET
   const untrusted =
@@ -128,33 +142,25 @@ function projectFiles({ disk, cwd, home, layers }: AgentsRequest): Found {
       }
     }
     nearMisses(disk, directory, names, 'project', found)
+    for (const name of withSlash)
+      noteUnused(disk, path.join(directory, name), 'project', 'a fallback name with a slash is not used', found)
   }
 
   for (const directory of directoriesAbove(projectRoot)) {
     if (directory === home) continue
     for (const name of names) {
       const file = path.join(directory, name)
-      const read = readCandidate(disk, file)
-      if (read.state !== 'ok') continue
-      found.leftOut.push(
-        makeSource({
-          path: file,
-          scope: 'parent folder',
-          kind: 'instructions',
-          status: 'not_loaded',
-          reason: `above the project root (${projectRoot})`,
-          rule,
-          raw: read.bytes,
-        }),
-      )
+      noteUnused(disk, file, 'parent folder', `above the project root (${projectRoot})`, found)
     }
   }
   return found
 }
 
+const SLASH = /[/\\]/
+
 /** A fallback name with a slash is not used. */
 function candidateNames(fallbacks: readonly string[]): readonly string[] {
-  const usable = fallbacks.map((name) => name.trim()).filter((name) => name !== '' && !/[/\\]/.test(name))
+  const usable = fallbacks.map((name) => name.trim()).filter((name) => name !== '' && !SLASH.test(name))
   return [...new Set([OVERRIDE, NAME, ...usable])]
 }
 

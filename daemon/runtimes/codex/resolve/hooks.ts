@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto'
 import path from 'node:path'
 import type { ManifestCapability } from '../../../../contract/index.ts'
-import { isInside } from '../../shared/disk.ts'
-import type { Repository } from '../../shared/repo.ts'
-import { type Reading, readJsonFile, readTomlFile } from './config-file.ts'
+import { type Reading, readJsonFile } from './config-file.ts'
 import type { StartFlags } from './flags.ts'
 import type { ConfigLayer, Layers, Problem } from './layers.ts'
 import type { Plugin } from './plugins.ts'
@@ -15,7 +13,6 @@ export interface HooksRequest {
   readonly reading: Reading
   readonly flags: StartFlags
   readonly layers: Layers
-  readonly repository: Repository | null
   readonly plugins: readonly Plugin[]
 }
 
@@ -71,25 +68,29 @@ export function resolveHooks(request: HooksRequest): ResolvedHooks {
   for (const place of places(request, sources, problems)) {
     for (const one of definitions(place, problems)) {
       const state = states.get(one.key)
-      const trust = place.managed
-        ? 'managed'
-        : one.hash === null
-          ? 'unknown'
-          : state?.hash === undefined
-            ? 'untrusted'
-            : state.hash === one.hash
-              ? 'trusted'
-              : 'modified'
+      const elsewhere = place.off ?? allOff
+      // What is off as a whole is never asked for its approval.
+      const trust =
+        elsewhere !== null
+          ? null
+          : place.managed
+            ? 'managed'
+            : one.hash === null
+              ? 'unknown'
+              : state?.hash === undefined
+                ? 'untrusted'
+                : state.hash === one.hash
+                  ? 'trusted'
+                  : 'modified'
       if (trust === 'unknown')
         unknown.push({
           field: `capabilities.hooks ${one.key}`,
           why: `the hash of a hook of type ${one.type} is not known here`,
         })
       const off =
-        place.off ??
-        allOff ??
+        elsewhere ??
         (state?.enabled === false && !place.managed ? `hooks.state in ${state.origin} switches it off` : null) ??
-        (bypass || trust === 'managed' || trust === 'trusted' || trust === 'unknown' ? null : whyUntrusted(trust))
+        (bypass || (trust !== 'untrusted' && trust !== 'modified') ? null : whyUntrusted(trust))
       hooks.push({
         name: one.matcher === null || one.matcher === '' ? one.event : `${one.event} ${one.matcher}`,
         version: null,
@@ -145,8 +146,7 @@ function layerPlaces(
     const events = at(layer.value, 'hooks')
     return isTable(events) ? [{ ...base, file: '/<session-flags>/config.toml', events }] : []
   }
-  const elsewhere = layer.name === 'project' ? mainCheckoutFolder(request, layer.folder) : null
-  const folder = elsewhere ?? layer.folder
+  const folder = layer.hooksFrom ?? layer.folder
   const file = path.join(folder, path.basename(layer.origin))
   const found: Place[] = []
   // The folder of a profile and of the managed file is that of another layer, whose hooks.json it is.
@@ -155,9 +155,9 @@ function layerPlaces(
     const events = readHooksFile(request.reading, json, scope, layer.disabled, sources, problems)
     if (events !== null) found.push({ ...base, file: json, events })
   }
-  const events = at(elsewhere === null ? layer.value : tableOf(request.reading, file), 'hooks')
+  const events = at(layer.value, 'hooks')
   if (isTable(events)) found.push({ ...base, file, events })
-  if (elsewhere !== null) leftInWorktree(request.reading, layer.folder, elsewhere, scope, sources)
+  if (layer.hooksFrom !== null) leftInWorktree(request.reading, layer.folder, layer.hooksFrom, scope, sources)
   const [json, toml] = found
   if (json !== undefined && toml !== undefined && layer.disabled === null && hasGroups(json) && hasGroups(toml))
     problems.push({
@@ -168,17 +168,6 @@ function layerPlaces(
 }
 
 const hasGroups = (place: Place): boolean => Object.keys(place.events).some((key) => key !== 'state')
-
-/** In a linked work tree hooks come from the main checkout's own files, whatever the work tree holds (0.171.0). */
-function mainCheckoutFolder({ repository }: HooksRequest, folder: string): string | null {
-  if (repository === null || repository.main === repository.top || !isInside(folder, repository.top)) return null
-  return path.join(repository.main, path.relative(repository.top, folder))
-}
-
-function tableOf(reading: Reading, file: string): Readonly<Record<string, unknown>> {
-  const read = readTomlFile(reading, file)
-  return read.state === 'ok' ? read.value : {}
-}
 
 function leftInWorktree(reading: Reading, folder: string, used: string, scope: string, sources: Source[]): void {
   const file = path.join(folder, 'hooks.json')

@@ -47,13 +47,13 @@ export function resolveCodex(request: ResolveRequest): Resolution {
   const cwd = startDirectory(flags, disk.realPath(request.cwd) ?? path.resolve(request.cwd))
   const repository = findRepository(disk, cwd)
 
-  const read = readLayers({ reading, flags, home, cwd, repository })
+  const read = readLayers({ reading, flags, home, userHome: surroundings.userHome, cwd, repository })
   const requirements = readRequirements(reading, read.all)
   const required = requiredFeatures(requirements)
   const layers = withRequired(read, required)
   const environment = readEnvironment(reading, home, surroundings.env)
 
-  const texts = resolveInstructionTexts(disk, layers.active, cwd)
+  const texts = resolveInstructionTexts(disk, layers.active)
   const memory = readMemory(disk, home, layers.active)
   const agentsFiles = resolveAgentsFiles({ disk, home, cwd, layers })
   const plugins = resolvePlugins(reading, home, layers.active)
@@ -65,7 +65,7 @@ export function resolveCodex(request: ResolveRequest): Resolution {
     layers,
     plugins: plugins.plugins,
   })
-  const hooks = resolveHooks({ reading, flags, layers, repository, plugins: plugins.plugins })
+  const hooks = resolveHooks({ reading, flags, layers, plugins: plugins.plugins })
   const rules = resolveRules(disk, layers, flags)
   const roles = resolveRoles(reading, layers)
   const mcp = resolveMcp(reading, layers, plugins.plugins, hide)

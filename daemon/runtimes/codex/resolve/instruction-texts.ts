@@ -1,4 +1,3 @@
-import path from 'node:path'
 import type { Disk } from '../../shared/disk.ts'
 import type { ConfigLayer, Problem } from './layers.ts'
 import { settingOf } from './settings.ts'
@@ -14,14 +13,14 @@ export interface InstructionTexts {
 }
 
 /** Texts that settings bring into the first messages: the base prompt and the developer's own part (0.171.0). */
-export function resolveInstructionTexts(disk: Disk, layers: readonly ConfigLayer[], cwd: string): InstructionTexts {
+export function resolveInstructionTexts(disk: Disk, layers: readonly ConfigLayer[]): InstructionTexts {
   const problems: Problem[] = []
   const leftOut: Source[] = []
   const file = settingOf(layers, 'model_instructions_file')
   const inline = settingOf(layers, 'instructions')
   let base: Source | null = null
   if (typeof file?.value === 'string') {
-    const place = path.resolve(file.layer.folder ?? cwd, file.value)
+    const place = file.value
     const read = disk.read(place, Number.MAX_SAFE_INTEGER)
     const draft = {
       path: place,

@@ -1,7 +1,8 @@
 import path from 'node:path'
-import type { Disk } from '../../shared/disk.ts'
+import { type Disk, isInside } from '../../shared/disk.ts'
 import type { Repository } from '../../shared/repo.ts'
 import { type ConfigRead, lineOfKey, type Reading, readTomlFile } from './config-file.ts'
+import { withAbsolutePaths } from './config-paths.ts'
 import { flagTable, type StartFlags } from './flags.ts'
 import { directoriesDown } from './places.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'
@@ -24,6 +25,8 @@ export interface ConfigLayer {
   readonly disabled: string | null
   /** Keys that stand in the file and are not taken, with their values. */
   readonly ignored: Table
+  /** In a linked work tree: the folder of the main checkout that hooks are taken from instead (0.171.0). */
+  readonly hooksFrom: string | null
 }
 
 export interface Problem {
@@ -49,6 +52,7 @@ export interface LayersRequest {
   readonly reading: Reading
   readonly flags: StartFlags
   readonly home: string
+  readonly userHome: string
   readonly cwd: string
   readonly repository: Repository | null
 }
@@ -70,14 +74,14 @@ const NOT_IN_PROJECTS: ReadonlySet<string> = new Set([
 
 const RULE = `tables are merged key by key, lists and single values replaced whole (${VERIFIED_VERSION})`
 
-export function readLayers({ reading, flags, home, cwd, repository }: LayersRequest): Layers {
+export function readLayers({ reading, flags, home, userHome, cwd, repository }: LayersRequest): Layers {
   const { disk, systemDir } = reading
   const sources: Source[] = []
   const problems: Problem[] = []
-  const seen = { reading, sources, problems }
+  const seen = { reading, sources, problems, userHome, cwd }
 
   const managed = fileLayer(seen, 'managed', path.join(systemDir, 'managed_config.toml'), 'managed')
-  const session = sessionLayer(flags, sources, problems)
+  const session = sessionLayer(seen, flags)
   const profile = profileLayer(seen, flags, home)
   const userFile = path.join(home, 'config.toml')
   const user = flags.has('--ignore-user-config')
@@ -97,7 +101,7 @@ export function readLayers({ reading, flags, home, cwd, repository }: LayersRequ
     const folder = path.join(directory, '.codex')
     // The directory that is CODEX_HOME is the user's, wherever it lies.
     if (!disk.isDirectory(folder) || (disk.realPath(folder) ?? folder) === realHome) return []
-    return [projectLayer(seen, folder, table.of(directory))]
+    return [projectLayer(seen, folder, table.of(directory), mainCheckoutFolder(repository, folder))]
   })
   const all = [managed, session, ...projects.reverse(), profile, user, system].filter((layer) => layer !== null)
   return {
@@ -116,14 +120,18 @@ interface Seen {
   readonly reading: Reading
   readonly sources: Source[]
   readonly problems: Problem[]
+  readonly userHome: string
+  readonly cwd: string
 }
 
 function makeLayer(
   name: LayerName,
   origin: string,
-  raw: Readonly<Record<string, unknown>>,
+  parsed: Readonly<Record<string, unknown>>,
+  places: { readonly userHome: string; readonly cwd: string },
   more: Partial<ConfigLayer> = {},
 ): ConfigLayer {
+  const raw = withAbsolutePaths(parsed, name === 'flags' ? places.cwd : path.dirname(origin), places.userHome)
   return {
     name,
     origin,
@@ -132,11 +140,13 @@ function makeLayer(
     version: layerVersion(raw),
     disabled: null,
     ignored: {},
+    hooksFrom: null,
     ...more,
   }
 }
 
-const emptyLayer = (name: LayerName, origin: string): ConfigLayer => makeLayer(name, origin, {})
+const emptyLayer = (name: LayerName, origin: string): ConfigLayer =>
+  makeLayer(name, origin, {}, { userHome: '/', cwd: '/' })
 
 /** A layer of a file that counts whenever it is there; null when it is not. */
 function fileLayer(seen: Seen, name: LayerName, file: string, scope: string): ConfigLayer | null {
@@ -148,7 +158,7 @@ function fileLayer(seen: Seen, name: LayerName, file: string, scope: string): Co
     if ('why' in read) seen.problems.push({ path: file, message: `the program does not start: ${read.why}` })
     return emptyLayer(name, file)
   }
-  const layer = makeLayer(name, file, read.value)
+  const layer = makeLayer(name, file, read.value, seen)
   seen.sources.push({ ...source, extra: { layer: name, layer_version: layer.version } })
   return layer
 }
@@ -177,13 +187,13 @@ function layerSource(file: string, scope: string, read: ConfigRead, off: string 
   }
 }
 
-function sessionLayer(flags: StartFlags, sources: Source[], problems: Problem[]): ConfigLayer | null {
+function sessionLayer(seen: Seen, flags: StartFlags): ConfigLayer | null {
   const { raw, problems: wrong } = flagTable(flags)
-  for (const message of wrong) problems.push({ path: null, message })
+  for (const message of wrong) seen.problems.push({ path: null, message })
   if (Object.keys(raw).length === 0) return null
-  const layer = makeLayer('flags', 'flag:--config', raw)
+  const layer = makeLayer('flags', 'flag:--config', raw, seen)
   const words = ['--config', '--enable', '--disable'].flatMap((name) => flags.values(name))
-  sources.push(
+  seen.sources.push(
     makeSource({
       path: null,
       uri: 'flag:--config',
@@ -233,7 +243,20 @@ function checkProfileKeys(user: ConfigLayer, flags: StartFlags, problems: Proble
     })
 }
 
-function projectLayer(seen: Seen, folder: string, trust: Trust): ConfigLayer {
+/** Hooks of a linked work tree are those of the main checkout's own files, whatever the work tree holds. */
+function mainCheckoutFolder(repository: Repository | null, folder: string): string | null {
+  if (repository === null || repository.main === repository.top || !isInside(folder, repository.top)) return null
+  return path.join(repository.main, path.relative(repository.top, folder))
+}
+
+/** The layer's table with the hooks of the main checkout in place of its own. */
+function withHooksOf(reading: Reading, folder: string, table: Record<string, unknown>): Record<string, unknown> {
+  const { hooks: _own, ...rest } = table
+  const read = readTomlFile(reading, path.join(folder, 'config.toml'))
+  return read.state === 'ok' && read.value.hooks !== undefined ? { ...rest, hooks: read.value.hooks } : rest
+}
+
+function projectLayer(seen: Seen, folder: string, trust: Trust, hooksFrom: string | null): ConfigLayer {
   const file = path.join(folder, 'config.toml')
   const off = whyNotTrusted(trust)
   const read = readTomlFile(seen.reading, file)
@@ -242,12 +265,14 @@ function projectLayer(seen: Seen, folder: string, trust: Trust): ConfigLayer {
     if (source !== null) seen.sources.push(source)
     if (off === null && 'why' in read)
       seen.problems.push({ path: file, message: `the program does not start: ${read.why}` })
-    return makeLayer('project', file, {}, { disabled: off })
+    const table = hooksFrom === null ? {} : withHooksOf(seen.reading, hooksFrom, {})
+    return makeLayer('project', file, table, seen, { disabled: off, hooksFrom })
   }
   const taken: Record<string, unknown> = {}
   const ignored: Record<string, unknown> = {}
   for (const [key, value] of Object.entries(read.value)) (NOT_IN_PROJECTS.has(key) ? ignored : taken)[key] = value
-  const layer = makeLayer('project', file, taken, { disabled: off, ignored: toTable(ignored) })
+  const table = hooksFrom === null ? taken : withHooksOf(seen.reading, hooksFrom, taken)
+  const layer = makeLayer('project', file, table, seen, { disabled: off, ignored: toTable(ignored), hooksFrom })
   const ignoredKeys = Object.keys(ignored)
   if (source !== null)
     seen.sources.push({

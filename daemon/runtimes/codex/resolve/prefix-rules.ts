@@ -116,7 +116,7 @@ function tokenize(
     at += 1
   }
   const left = open.at(-1)
-  return left === undefined ? { tokens } : { line: left.line, why: `${left.text} is not closed` }
+  return left === undefined ? { tokens } : { line, why: `${left.text} of line ${left.line} is not closed` }
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {

@@ -66,6 +66,7 @@ export function requiredFeatures({ file, values }: Requirements): ConfigLayer | 
     version: '',
     disabled: null,
     ignored: {},
+    hooksFrom: null,
   }
 }
 

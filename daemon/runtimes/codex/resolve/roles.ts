@@ -55,7 +55,7 @@ export function resolveRoles(reading: Reading, layers: Layers): ResolvedRoles {
       reason,
       description: textOf(table.description),
       used: null,
-      path: file === null ? layer.origin : path.resolve(layer.folder ?? '/', file),
+      path: file ?? layer.origin,
     })
   }
 

@@ -92,7 +92,7 @@ function cover(key: string, value: Json, hide: Hide): { value: Json } | { value_
 
 /** Secrets inside lists and tables that stand as one value. */
 function withinLists(key: string, value: Json, hide: Hide): Json {
-  if (typeof value === 'string') return /(^|_)url$|base_url$/.test(key) ? withoutCredentials(value) : value
+  if (typeof value === 'string') return /(^|[._])(url|endpoint)$/.test(key) ? withoutCredentials(value) : value
   if (Array.isArray(value)) return value.map((each) => withinLists(key, each, hide))
   if (!isTable(value)) return value
   return Object.fromEntries(

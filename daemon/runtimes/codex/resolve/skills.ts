@@ -7,7 +7,7 @@ import type { Plugin } from './plugins.ts'
 import { settingOf } from './settings.ts'
 import { findSkillFiles } from './skill-files.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'
-import { at, byBytes, isTable, textOf } from './values.ts'
+import { at, byBytes, isTable, textOf, trimmed } from './values.ts'
 
 export type SkillScope = 'system' | 'admin' | 'repo' | 'user' | 'plugin'
 
@@ -50,6 +50,8 @@ interface Skill {
   readonly root: SkillRoot
   readonly raw: Buffer
   readonly implicit: boolean
+  /** The path the prompt shows, when links lead to the file. */
+  readonly reached: string | null
 }
 
 export function resolveSkills(request: SkillsRequest): ResolvedSkills {
@@ -60,7 +62,12 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
   const skills: Skill[] = []
   const seen = new Set<string>()
   for (const root of rootsOf(request)) {
-    for (const file of findSkillFiles(disk, root.directory, unknown)) {
+    const found = findSkillFiles(disk, root.directory, unknown)
+    for (const { file, why } of found.leftOut) {
+      const draft = { path: file, scope: root.scope, kind: 'skill' as const, rule: RULE }
+      sources.push(makeSource({ ...draft, status: 'not_loaded', reason: why }))
+    }
+    for (const file of found.files) {
       const shown = disk.realPath(file) ?? file
       if (seen.has(shown)) continue
       seen.add(shown)
@@ -70,7 +77,7 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
         sources.push(makeSource({ ...draft, status: read.status, ...(read.raw ? { raw: read.raw } : {}) }))
         const name = root.prefix + path.basename(path.dirname(shown))
         broken.push(capabilityOf({ name, file: shown, root, raw: read.raw, description: null }, 'disabled', read.why))
-      } else skills.push({ ...read, file: shown })
+      } else skills.push({ ...read, file: shown, reached: shown === file ? null : file })
     }
   }
   skills.sort(
@@ -99,6 +106,7 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
     return capabilityOf(skill, off === null ? 'active' : 'disabled', off, {
       digest: folderDigest(disk, skill, unknown),
       ...(skill.implicit && listed ? {} : { model_invocable: false }),
+      ...(skill.reached === null ? {} : { reached_as: skill.reached }),
     })
   })
   if (listed && listSize > LIST_BUDGET)
@@ -154,7 +162,7 @@ function rootsOf({ home, userHome, systemDir, layers, plugins }: SkillsRequest):
 }
 
 type SkillRead =
-  | Omit<Skill, 'file'>
+  | Omit<Skill, 'file' | 'reached'>
   | { readonly why: string; readonly status: 'not_loaded' | 'unknown'; readonly raw: Buffer | null }
 
 function readSkill(disk: Disk, file: string, root: SkillRoot): SkillRead {
@@ -189,8 +197,8 @@ const singleLine = (value: unknown): string =>
 /** Keys between two lines of dashes; null without them, a text when they are no YAML. A byte order mark stands in their way (0.171.0). */
 function frontMatter(text: string): Readonly<Record<string, unknown>> | string | null {
   const lines = text.split(/\r?\n/)
-  if (lines[0]?.trim() !== '---') return null
-  const end = lines.findIndex((line, n) => n > 0 && line.trim() === '---')
+  if (trimmed(lines[0] ?? '') !== '---') return null
+  const end = lines.findIndex((line, n) => n > 0 && trimmed(line) === '---')
   if (end < 0) return null
   const inside = lines.slice(1, end)
   return parseKeys(inside.join('\n')) ?? parseKeys(inside.map(quoteValue).join('\n')) ?? 'invalid YAML'
