@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { PRODUCT_VERSION, RepriseError } from '../contract/index.ts'
 import { addContextCommand } from './commands/context-command.ts'
 import { addDaemonCommands } from './commands/daemon-commands.ts'
+import { addDiffCommand } from './commands/diff-command.ts'
 import { addManifestCommands } from './commands/manifest-commands.ts'
 import { addRunCommands } from './commands/run-commands.ts'
 import { addStoreCommands } from './commands/store-commands.ts'
@@ -24,7 +25,14 @@ const main = async (argv: readonly string[]): Promise<number> => {
     .version(PRODUCT_VERSION)
     .exitOverride()
     .configureOutput({ writeErr: (text) => terminal.note(text.trimEnd()), outputError: () => undefined })
-  for (const add of [addDaemonCommands, addRunCommands, addContextCommand, addManifestCommands, addStoreCommands])
+  for (const add of [
+    addDaemonCommands,
+    addRunCommands,
+    addContextCommand,
+    addManifestCommands,
+    addDiffCommand,
+    addStoreCommands,
+  ])
     add(program, session)
   for (const command of program.commands) command.option('--json', 'one JSON document on standard output')
   try {

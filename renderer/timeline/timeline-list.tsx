@@ -11,6 +11,7 @@ import { useSize } from '../parts/use-size.ts'
 import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
 import { useReference } from '../shell/acts.ts'
 import { comparePath, manifestPath, runPath, useAddress } from '../shell/address.ts'
+import { putIntoSlot, whyPath } from '../shell/comparing.ts'
 import { useRowHeight, useView } from '../shell/view-state.ts'
 import { words } from '../words/en.ts'
 import { DriftRow, driftSentence } from './drift-row.tsx'
@@ -132,6 +133,14 @@ export function TimelineList(props: TimelineListProps) {
     const { manifest, workspace } = run
     return [
       { id: 'open', label: w.openRun, hint: 'Enter', run: () => navigate(runPath(run.id)) },
+      {
+        id: 'why',
+        label: words.compare.whyLong,
+        hint: 'w',
+        disabled: manifest === null ? words.peek.notCaptured : null,
+        run: () => navigate(whyPath(run.id)),
+      },
+      { id: 'slot', label: words.compare.add, hint: 'c', run: () => putIntoSlot(run.id) },
       {
         id: 'manifest',
         label: w.openManifest,
