@@ -23,10 +23,12 @@ export interface ResponsesItem {
 }
 
 /**
- * A model that always answers "done", over the streaming form of the Responses protocol, on loopback only. It stands in for the one thing
- * a test may fake: the model's answers.
+ * A model that answers with the items of `script`, request by request, and then always "done", over the streaming form of the Responses
+ * protocol, on loopback only. It stands in for the one thing a test may fake: the model's answers.
  */
-export async function startScriptedResponses(): Promise<ResponsesServer> {
+export async function startScriptedResponses(
+  script: readonly (readonly Readonly<Record<string, unknown>>[])[] = [],
+): Promise<ResponsesServer> {
   const bodies: ResponsesBody[] = []
   const server = http.createServer((request, response) => {
     const chunks: Buffer[] = []
@@ -47,14 +49,12 @@ export async function startScriptedResponses(): Promise<ResponsesServer> {
         output_tokens_details: { reasoning_tokens: 0 },
         total_tokens: 2,
       }
+      const done = { type: 'message', role: 'assistant', id: `msg_${bodies.length}`, content }
+      const items = script[bodies.length - 1] ?? [done]
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       for (const event of [
         { type: 'response.created', response: { id } },
-        {
-          type: 'response.output_item.done',
-          output_index: 0,
-          item: { type: 'message', role: 'assistant', id: `msg_${bodies.length}`, content },
-        },
+        ...items.map((item, at) => ({ type: 'response.output_item.done', output_index: at, item })),
         { type: 'response.completed', response: { id, usage } },
       ])
         response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)

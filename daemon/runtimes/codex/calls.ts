@@ -117,7 +117,9 @@ export class Calls {
     }
     this.#open.delete(id)
     const { finish } = call
-    const refused = outcome.refused ?? (isHeldBack(reader, call, outcome) ? outcome.text : null)
+    const failed = outcome.exitCode !== null && outcome.exitCode !== 0
+    const heldBack = isHeldBack(reader, call.name, finish !== null, failed, outcome.text)
+    const refused = outcome.refused ?? (heldBack ? outcome.text : null)
     const change: EventChange = {
       ok: finish?.ok ?? outcome.ok,
       ...(finish?.durationMs == null ? durationSince(call, reader.place.record.at) : {}),
@@ -206,7 +208,8 @@ export class Calls {
     reader.evidence.usedTool(finish.tool)
     reader.words(seq, 'input', command)
     reader.words(seq, 'output', finish.output)
-    if (finish.declined) this.#deny(reader, { seq, name: finish.tool }, finish.id ?? `@${seq}`, finish.output)
+    if (finish.declined || isHeldBack(reader, finish.tool, true, finish.ok === false, finish.output))
+      this.#deny(reader, { seq, name: finish.tool }, finish.id ?? `@${seq}`, finish.output)
   }
 
   /** Ids inside a script have nothing to do with the id of its call: the turn and the words tell which it was. */
@@ -247,18 +250,14 @@ export class Calls {
 }
 
 /**
- * A command that the sandbox held back has an output like any other, but no record of its execution (0.171.0, paginated mode); both
- * signs are needed, so that a command which merely met such words is not counted.
+ * Whether the sandbox held a command back. No record says so: it fails like any other. Two signs count, under a sandbox only: the answer of
+ * a read-only file system, which is how the sandbox refuses to write; and words of refusal from a command that has no record of its
+ * execution, as those have that are stopped at once (0.171.0). A command that merely met such words is not counted.
  */
-function isHeldBack(reader: CodexReader, call: OpenCall, outcome: Outcome): boolean {
-  return (
-    reader.paginated &&
-    call.finish === null &&
-    call.name === 'exec_command' &&
-    outcome.exitCode !== null &&
-    outcome.exitCode !== 0 &&
-    soundsSandboxed(outcome.text)
-  )
+function isHeldBack(reader: CodexReader, tool: string, finished: boolean, failed: boolean, text: string): boolean {
+  const sandbox = reader.settings?.sandbox
+  if (tool !== 'exec_command' || !failed || sandbox === 'danger-full-access' || sandbox == null) return false
+  return /read-only file system/i.test(text) || (reader.paginated && !finished && soundsSandboxed(text))
 }
 
 function effectsAfter(

@@ -59,7 +59,10 @@ export const sessionFacts: readonly Fact[] = [
     'rows',
     'Hook runs and decisions of approvals are not recorded; what a hook added stands in a developer message.',
   ),
-  verified('rows', 'A command held back by the sandbox has an output and no record of its execution.'),
+  verified(
+    'rows',
+    'No record says that the sandbox held a command back; the answer of a read-only file system under a sandbox is taken for it.',
+  ),
   verified('usage', 'Each response has a usage record; older versions write running totals only.', [
     '0.41.0',
     '0.171.0',

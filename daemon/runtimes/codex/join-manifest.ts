@@ -22,7 +22,7 @@ export function joinManifest(resolved: ManifestBody, inferred: ManifestBody): Ma
     runtime_version: pick('execution.runtime_version', seen.runtime_version, resolved.execution.runtime_version),
     surface: pick('execution.surface', seen.surface, resolved.execution.surface),
     model: pick('execution.model', seen.model, resolved.execution.model),
-    endpoint_profile: pick('execution.endpoint_profile', seen.endpoint_profile, resolved.execution.endpoint_profile),
+    endpoint_profile: pick('execution.endpoint_profile', endpoint(seen, resolved.execution), null),
     reasoning: pick('execution.reasoning', seen.reasoning, resolved.execution.reasoning),
     cwd: seen.cwd ?? resolved.execution.cwd,
     sandbox: pick('execution.sandbox', seen.sandbox.mode, null) === null ? resolved.execution.sandbox : seen.sandbox,
@@ -61,6 +61,13 @@ export function joinManifest(resolved: ManifestBody, inferred: ManifestBody): Ma
       { field: 'execution.flags', why: 'a session does not name the flags it was started with' },
     ].filter((entry, n, all) => all.findIndex(({ field }) => field === entry.field) === n),
   }
+}
+
+/** The record names the provider; the configuration also knows its address, when it is the same. */
+function endpoint(seen: ManifestBody['execution'], resolved: ManifestBody['execution']): string | null {
+  const name = seen.endpoint_profile
+  const known = resolved.endpoint_profile
+  return name === null || known?.startsWith(`${name} `) === true ? known : name
 }
 
 /** What only a record tells of an execution. */
