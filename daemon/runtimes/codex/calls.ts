@@ -192,7 +192,7 @@ export class Calls {
     const command = commandText(finish.input.split('\0'))
     const seq = reader.emit({
       ...(finish.id === null ? {} : { id: finish.id }),
-      parentSeq: this.#scriptOf(reader, command) ?? reader.spine,
+      parentSeq: this.#scriptOf(reader, command) ?? reader.replies.lastOf(reader.place.turn) ?? reader.spine,
       kind: 'tool',
       summary: summaryOf(command),
       tool: finish.tool,

@@ -7,7 +7,7 @@ import { asList, asName, asRow, asText, type Row } from '../shared/fields.ts'
 export interface RolloutEvidence {
   /** How the session came to be: surface, client, provider, parent. */
   origin?: Origin
-  git?: { readonly sha: string | null; readonly branch: string | null; readonly remote: string | null }
+  git?: { readonly sha: string | null; readonly branch: string | null }
   base_prompt_digest?: string
   /** A base prompt that is not the model's own; null when the record says that it is. */
   base?: string | null

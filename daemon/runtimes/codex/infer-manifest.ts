@@ -105,7 +105,10 @@ function inferInstructions(
   if (agents === undefined) {
     unknown.push({
       field: 'instructions.effective_digest',
-      why: `the record of version ${stretch.version ?? 'not named'} does not show whether AGENTS.md was loaded`,
+      why:
+        record.origin?.forked_from == null
+          ? `the record of version ${stretch.version ?? 'not named'} does not show whether AGENTS.md was loaded`
+          : `what entered before stands in the record of the thread it was forked from, ${record.origin.forked_from}`,
     })
   } else if (agents === null) {
     if (sources.length === 0) empty.push({ category: 'instructions', why: 'no AGENTS.md entered the context' })

@@ -28,10 +28,10 @@ export function joinManifest(resolved: ManifestBody, inferred: ManifestBody): Ma
     sandbox: pick('execution.sandbox', seen.sandbox.mode, null) === null ? resolved.execution.sandbox : seen.sandbox,
     repo: joinRepo(resolved.execution.repo, seen.repo),
   }
-  const tools = inferred.capabilities.tools.some(({ schema_digest }) => schema_digest !== null)
-    ? inferred.capabilities.tools
-    : resolved.capabilities.tools
-  if (tools === inferred.capabilities.tools) known.add('capabilities.tools')
+  const defined = inferred.capabilities.tools.some(({ schema_digest }) => schema_digest !== null)
+  const tools =
+    defined || resolved.capabilities.tools.length === 0 ? inferred.capabilities.tools : resolved.capabilities.tools
+  if (defined) known.add('capabilities.tools')
   const mode = pick('policy.permissions.mode', inferred.policy.permissions.mode, resolved.policy.permissions.mode)
   return {
     ...resolved,

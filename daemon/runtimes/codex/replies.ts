@@ -23,9 +23,18 @@ interface Added {
   readonly id: string | null
 }
 
+/** Turns whose last reply is remembered, for records that are written after the next turn began. */
+const TURNS = 64
+
 /** Replies of the model: each is one event, however many records it stands on. */
 export class Replies {
   #last: LastReply | null = null
+  readonly #byTurn = new Map<string, number>()
+
+  /** The last reply of a turn; null when it is not known. */
+  lastOf(turn: string | null): number | null {
+    return (turn === null ? undefined : this.#byTurn.get(turn)) ?? null
+  }
 
   read(reader: CodexReader, step: ReplyStep): void {
     const { record, turn } = reader.place
@@ -81,6 +90,10 @@ export class Replies {
       rowIds: added.id !== null && isDistinct(added.id) ? [added.id] : [],
     })
     reader.spine = seq
+    if (turn !== null) {
+      this.#byTurn.set(turn, seq)
+      if (this.#byTurn.size > TURNS) this.#byTurn.delete(this.#byTurn.keys().next().value ?? '')
+    }
     this.#last = { seq, turn, rank, calls: [...added.calls], hasTokens: false }
   }
 

@@ -75,12 +75,7 @@ function noteStart(reader: CodexReader, meta: Row): void {
   }
   if (cwd !== null) reader.enterDirectory(cwd, 'record')
   evidence.set('origin', originOf(meta))
-  if (git !== null)
-    evidence.set('git', {
-      sha: asName(git.commit_hash),
-      branch: asName(git.branch),
-      remote: asName(git.repository_url),
-    })
+  if (git !== null) evidence.set('git', { sha: asName(git.commit_hash), branch: asName(git.branch) })
   if (base !== null) evidence.set('base_prompt_digest', textDigest(base))
   // `model` for the prompt of the model, `custom` for one that replaces it (0.171.0).
   if (base !== null && provenance !== null) evidence.set('base', provenance === 'model' ? null : base)
