@@ -277,7 +277,7 @@ describe('a session in a database', () => {
     for (let n = 0; n < 8 && !reached.includes('done'); n++) {
       const child = spawn(
         process.execPath,
-        ['--import', 'tsx', path.join(import.meta.dirname, '../kit/capture-child.ts'), killed, home],
+        ['--import', 'tsx', path.join(import.meta.dirname, 'r14-capture-child.ts'), killed, home],
         { stdio: ['ignore', 'pipe', 'inherit'] },
       )
       let said = ''

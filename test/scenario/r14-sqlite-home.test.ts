@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
+import { clearLeftovers } from '../../daemon/capture/clear-leftovers.ts'
 import { SourceBusy } from '../../daemon/runtimes/adapter.ts'
 import {
   COPY_FOLDER,
@@ -22,7 +23,7 @@ const copies = (): string => path.join(directory(), 'copies')
 const startWriter = async (file: string, mode: string, forMs: number, manner: string): Promise<Writer> => {
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', path.join(import.meta.dirname, '../kit/sqlite-writer.ts'), file, mode, String(forMs), manner],
+    ['--import', 'tsx', path.join(import.meta.dirname, 'r14-writer-child.ts'), file, mode, String(forMs), manner],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   let said = ''
@@ -34,9 +35,10 @@ const startWriter = async (file: string, mode: string, forMs: number, manner: st
     await sleep(20)
   return {
     child,
+    isWriting: () => !said.includes('closing') && child.exitCode === null,
     async result() {
       await exited
-      return JSON.parse(said.split('\n')[1] ?? 'null') as { rounds: number; refused: number }
+      return JSON.parse(said.split('\n')[2] ?? 'null') as { rounds: number; refused: number }
     },
     exited,
   }
@@ -44,6 +46,7 @@ const startWriter = async (file: string, mode: string, forMs: number, manner: st
 interface Writer {
   readonly child: ChildProcess
   readonly exited: Promise<void>
+  isWriting(): boolean
   result(): Promise<{ rounds: number; refused: number }>
 }
 
@@ -95,7 +98,7 @@ describe('a database that is written to while it is captured', () => {
     let busy = 0
     let last = 0
     const names = new Set<string>()
-    while (writer.child.exitCode === null) {
+    while (writer.isWriting()) {
       try {
         const { rows, counted, round, newest } = readState(file)
         expect(counted).toBe(rows)
@@ -172,6 +175,22 @@ describe('a database that is written to while it is captured', () => {
   })
 })
 
+describe('what a crash left', () => {
+  it('is removed at the next start: what dead processes copied, and nothing of anybody else', () => {
+    fs.mkdirSync(copies())
+    const dead = spawnSync(process.execPath, ['-e', '0']).pid
+    const names = [`${COPY_FOLDER}${dead}-aaaaaa`, `${COPY_FOLDER}${process.pid}-bbbbbb`, 'other', 'lines-1-cc']
+    for (const name of names) fs.mkdirSync(path.join(copies(), name))
+    fs.writeFileSync(path.join(copies(), `${COPY_FOLDER}${dead}-aaaaaa`, 'copy.db'), 'in clear')
+    const own = path.join(directory(), 'tmp')
+    fs.mkdirSync(own)
+    for (const name of ['lines-1-cc', 'notes']) fs.writeFileSync(path.join(own, name), 'in clear')
+    expect(clearLeftovers(own, copies())).toBe(2)
+    expect(fs.readdirSync(copies()).sort()).toEqual(names.slice(1).sort())
+    expect(fs.readdirSync(own)).toEqual(['notes'])
+  })
+})
+
 describe('a database at rest', () => {
   it('gives every kind of value, and numbers larger than a double holds', () => {
     const file = databaseIn()
@@ -218,7 +237,6 @@ describe('a database at rest', () => {
     expect(() => readDatabase(file, (db) => db.all('select 1 from t'))).toThrow(UnreadableDatabase)
     fs.rmSync(file)
     expect(() => readDatabase(file, (db) => db.all('select 1'))).toThrow(expect.objectContaining({ code: 'ENOENT' }))
-    expect(COPY_FOLDER).not.toBe('')
   })
 })
 

@@ -59,5 +59,8 @@ while (Date.now() < end) {
   }
   if (rounds % 50 === 0) attempt(() => db.exec('delete from entry; update counter set rows = 0; vacuum'))
 }
+// An owner that closes during a read leaves its log behind, as with any other reader: the reader stops first.
+process.stdout.write('closing\n')
+await new Promise((resolve) => setTimeout(resolve, 1000))
 db.close()
 process.stdout.write(`${JSON.stringify({ rounds, refused })}\n`)

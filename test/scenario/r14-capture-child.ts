@@ -1,5 +1,5 @@
-import { openCapture } from './capture.ts'
-import { createDatabaseRuntime } from './database-runtime.ts'
+import { openCapture } from '../kit/capture.ts'
+import { createDatabaseRuntime } from '../kit/database-runtime.ts'
 
 /** Captures once, as a process of its own that can be killed. Arguments: data directory, home. */
 const [data = '', home = ''] = process.argv.slice(2)
