@@ -247,6 +247,7 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       hint: state.why,
     })
   const gaps = [
+    ...parts.stalled(),
     ...derived.filter(({ kind }) => kind === 'watch_exhausted' || kind === 'settings_damaged'),
     ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })),
     ...derived.filter(({ kind }) => kind !== 'watch_exhausted' && kind !== 'settings_damaged'),

@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import type { Gap } from '../../contract/index.ts'
+import { createDaemonHandlers } from '../../daemon/api/daemon-handlers.ts'
 import { createRunHandlers } from '../../daemon/api/run-handlers.ts'
 import { createSensitiveHandlers } from '../../daemon/api/sensitive-handlers.ts'
 import { createImporter, type HomeRef, type ImportNews } from '../../daemon/capture/importer.ts'
@@ -12,7 +14,7 @@ import { createRedactor } from '../../daemon/secrets/create-redactor.ts'
 import { openKeys } from '../../daemon/secrets/keys.ts'
 import { openRevealLog } from '../../daemon/secrets/reveal-log.ts'
 import { openIndex, openIndexReader } from '../../daemon/store/index/open-index.ts'
-import { createIndexReader } from '../../daemon/store/index/reader.ts'
+import { createIndexReader, type IndexReader } from '../../daemon/store/index/reader.ts'
 import { openStore } from '../../daemon/store/open-store.ts'
 import { openStoreReader } from '../../daemon/store/open-store-reader.ts'
 
@@ -20,7 +22,11 @@ import { openStoreReader } from '../../daemon/store/open-store-reader.ts'
 export interface Capture {
   readonly runs: ReturnType<typeof createRunHandlers>
   readonly sensitive: ReturnType<typeof createSensitiveHandlers>
+  readonly health: ReturnType<typeof createDaemonHandlers>
+  readonly index: IndexReader
   readonly news: ImportNews[]
+  /** What stands beside the gaps on record. */
+  stalled: () => readonly Gap[]
   sync(): Promise<void>
   hint(...paths: string[]): void
   /** Rows of the index. */
@@ -73,13 +79,19 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
     surroundings,
     now,
     sources: answering,
+    stalled: () => capture.stalled(),
+    settings: { damage: () => null },
+    homes: { list: () => [], isLive: () => false },
     reveals: openRevealLog(path.join(data, 'vault', 'reads.jsonl')),
   } as unknown as Parts
   let closed = false
-  return {
+  const capture: Capture = {
     runs: createRunHandlers(parts),
     sensitive: createSensitiveHandlers(parts),
+    health: createDaemonHandlers(parts, {} as never),
+    index: reader,
     news,
+    stalled: () => [],
     async sync() {
       await importer.sync(refs, false)
     },
@@ -97,4 +109,5 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
       await store.close()
     },
   }
+  return capture
 }
