@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Run, RunEvent } from '../../contract/index.ts'
+import { watchHomes } from '../../daemon/watch/watch-homes.ts'
 import { type Capture, openCapture } from '../kit/capture.ts'
 import {
   createDatabaseRuntime,
@@ -114,6 +115,38 @@ describe('a session in a database', () => {
         .map((line) => `${line}\n`)
         .join(''),
     )
+  })
+
+  it('is seen while its program writes it, through the watch on its folder, without being looked at all the time', async () => {
+    owner.append(talk.session, turns(talk, 0, 1))
+    await capture.sync()
+    const watch = watchHomes({
+      places: runtime.adapter.watchPlaces(home, {} as never),
+      budget: 20,
+      pollSeconds: 60,
+      onHint: ({ path: changed }) => capture.hint(changed),
+    })
+    try {
+      await watch.ready
+      const began = performance.now()
+      let slowest = 0
+      for (let n = 1; n < 60; n++) {
+        owner.append(talk.session, turns(talk, n, n + 1))
+        const written = performance.now()
+        if (n % 10 === 0) await until(async () => (await runOf()).events === 2 * (n + 1))
+        if (n % 10 === 0) slowest = Math.max(slowest, performance.now() - written)
+        await sleep(10)
+      }
+      await until(async () => (await runOf()).events === 120)
+      // A look for each row would be one for each of them; rests between looks make it far fewer.
+      expect(runtime.writtenOut.length).toBeLessThan(60)
+      expect(slowest).toBeLessThan(5000)
+      expect(performance.now() - began).toBeLessThan(30_000)
+      expect(gaps()).toEqual([])
+      expect(namesIn(home).sort()).toEqual(['state.db', 'state.db-shm', 'state.db-wal'])
+    } finally {
+      await watch.close()
+    }
   })
 
   it('is written out once for many looks at its events, and never under a name', async () => {
@@ -274,7 +307,7 @@ describe('a session in a database', () => {
     await capture.close()
     const killed = path.join(directory(), 'killed')
     let reached = ''
-    for (let n = 0; n < 8 && !reached.includes('done'); n++) {
+    for (let n = 0; n < 6 && !reached.includes('done'); n++) {
       const child = spawn(
         process.execPath,
         ['--import', 'tsx', path.join(import.meta.dirname, 'r14-capture-child.ts'), killed, home],
