@@ -5,6 +5,7 @@ import { effectiveDigest } from '../../../manifest/effective-text.ts'
 import type { Resolution, ResolveRequest, SourceText } from '../../adapter.ts'
 import { bytesDigest, openDisk } from '../../shared/disk.ts'
 import { findRepository } from '../../shared/repo.ts'
+import { effectivePieces, joinAgents } from '../effective-pieces.ts'
 import { resolveAgentsFiles } from './agents-files.ts'
 import type { Reading } from './config-file.ts'
 import { credentialSources, readEnvironment, recordEnvironment } from './environment.ts'
@@ -146,9 +147,12 @@ export function resolveCodex(request: ResolveRequest): Resolution {
     principal: { subject: null, tenant: null, auth_context_ref: null },
     instructions: {
       effective_digest: effectiveDigest(
-        loaded.flatMap(({ path: file, uri, label, text }) =>
-          text === null ? [] : [{ path: file ?? uri, label, text }],
-        ),
+        effectivePieces({
+          base: texts.base?.text ?? null,
+          developer: texts.developer?.text ?? null,
+          memory: memory.summary?.text ?? null,
+          agents: joinAgents(agentsFiles.loaded),
+        }),
       ),
       resolved_order: [...new Set(loaded.map((source) => source.scope))],
       sources: all.map((source) => toManifestSource(source, order)),
