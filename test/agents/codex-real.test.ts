@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it, type TestContext } from 'vitest'
 import { parseFlags } from '../../daemon/runtimes/codex/resolve/flags.ts'
 import { requireAgentBinary, withoutAgents } from '../kit/agent-binaries.ts'
 import { askServer, portable, readPrompt, resolvedPrompt, resolvedServer } from '../kit/codex-answers.ts'
-import { type LaidOddTree, layOddTree, oddTrees, rulesFiles } from '../kit/codex-odd-trees.ts'
+import { type LaidOddTree, layOddTree, oddTrees, pluginTrees, rulesFiles } from '../kit/codex-odd-trees.ts'
 import { labelled, resolveLaid } from '../kit/codex-tree.ts'
 import { canShadowEtc } from '../kit/run-claude-code.ts'
 import { type CodexStart, ISOLATED, runCodex, startAppServer } from '../kit/run-codex.ts'
@@ -203,4 +203,36 @@ describe.skipIf(skip).concurrent('servers of the configuration', () => {
       })),
     )
   })
+})
+
+describe.skipIf(skip)('plugins', () => {
+  for (const [name, tree] of Object.entries(pluginTrees)) {
+    it(name, async (context) => {
+      if (!(await canShadowEtc())) context.skip('no namespaces on this machine')
+      const laid = layOddTree(tree)
+      context.onTestFinished(laid.remove)
+      const start = { laid, cwd: laid.cwd, offline: true }
+      const flags = ['-c', 'analytics.enabled=false', '-c', 'model="gpt-5.5"', '-c', 'approval_policy="never"']
+      const prompt = await runCodex({ ...start, args: ['debug', 'prompt-input', ...flags, 'hello'] })
+      expect(prompt.code, prompt.stderr).toBe(0)
+      const resolution = resolveLaid(laid, { cwd: laid.cwd, flags })
+      expect(resolvedPrompt(resolution)).toEqual(readPrompt(JSON.parse(prompt.stdout) as ResponsesItem[]))
+      const server = await startAppServer({ ...start, flags })
+      const { hooks } = await askServer(server, laid.cwd).finally(() => server.close())
+      // The second half of such a hash covers the whole plugin.
+      expect(resolvedServer(resolution).hooks).toEqual(
+        hooks.map((each) => ({ ...each, hash: each.hash.split('/')[0] })),
+      )
+      const list = await runCodex({ ...start, args: ['mcp', 'list', '--json'] })
+      const servers = JSON.parse(list.stdout) as {
+        readonly name: string
+        readonly transport: { readonly command: string }
+      }[]
+      expect(
+        resolution.body.capabilities.mcp_servers
+          .filter((one) => one.status === 'active')
+          .map(({ name: own, command }) => [own, command]),
+      ).toEqual(servers.map((one) => [one.name, one.transport.command]))
+    })
+  }
 })

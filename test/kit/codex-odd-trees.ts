@@ -457,6 +457,33 @@ export const oddTrees: Readonly<Record<string, OddTree>> = {
   'flag without a value': { files: {}, flags: ['-c', 'model'], refused: true },
 }
 
+const plugin = (version: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries({
+      '.codex-plugin/plugin.json': JSON.stringify({ name: 'demo', version, description: `Version ${version}.` }),
+      'skills/from-plugin/SKILL.md': skill('from-plugin', `Version ${version}.`),
+      'hooks/hooks.json': hook('Stop', `hook of ${version}`),
+      '.mcp.json': JSON.stringify({ mcpServers: { 'from-plugin': { command: `server of ${version}` } } }),
+    }).map(([name, text]) => [`home/dev/.codex/plugins/cache/market/demo/${version}/${name}`, text]),
+  )
+
+/** Plugins are looked for in the network too: these are run without any. */
+export const pluginTrees: Readonly<Record<string, OddTree>> = {
+  'highest version': {
+    files: {
+      ...config('[plugins."demo@market"]\nenabled = true\n'),
+      ...plugin('1.9.0'),
+      ...plugin('1.10.0'),
+      'home/dev/.codex/skills/aa/SKILL.md': skill('aa'),
+      'home/dev/.codex/skills/zz/SKILL.md': skill('zz'),
+    },
+  },
+  'version named local': {
+    files: { ...config('[plugins."demo@market"]\nenabled = true\n'), ...plugin('1.0.0'), ...plugin('local') },
+  },
+  'switched off': { files: { ...config('[plugins."demo@market"]\nenabled = false\n'), ...plugin('1.0.0') } },
+}
+
 /** Rules files, each run with `exec`, which alone reads them before it starts. */
 export const rulesFiles: Readonly<Record<string, { readonly text: string; readonly refused: boolean }>> = {
   'of all kinds': {

@@ -17,6 +17,8 @@ export interface CodexStart {
   readonly env?: Readonly<Record<string, string>>
   /** The program shall see `<root>/etc/codex` as `/etc/codex`, through a private mount namespace. */
   readonly withEtc?: boolean
+  /** Without any network, not even loopback. */
+  readonly offline?: boolean
 }
 
 const LIMIT_MS = 30_000
@@ -90,7 +92,7 @@ export async function startAppServer(
 }
 
 function launch(
-  { laid, cwd, args, env: more, withEtc }: CodexStart,
+  { laid, cwd, args, env: more, withEtc, offline }: CodexStart,
   stdin: 'ignore' | 'pipe',
 ): { readonly child: ChildProcess; readonly cleanUp: () => void } {
   const binary = requireAgentBinary('codex')
@@ -130,6 +132,7 @@ function launch(
     ].join('\n')
     command = ['unshare', '-m', 'bash', '-c', script, 'bash', ...command]
   }
+  if (offline) command = ['unshare', '-n', ...command]
   const [file = '', ...rest] = command
   const child = spawn(file, rest, { cwd, env, stdio: [stdin, 'pipe', 'pipe'] })
   const timer = setTimeout(() => child.kill('SIGKILL'), LIMIT_MS)

@@ -64,7 +64,7 @@ function globalFile({ disk, home, layers }: AgentsRequest): Found {
           : null
     if (reason === null) {
       taken = file
-      found.loaded.push(makeSource({ ...draft, status: 'loaded', raw: read.bytes, text }))
+      found.loaded.push(makeSource({ ...draft, ...linkTo(disk, file), status: 'loaded', raw: read.bytes, text }))
     } else found.leftOut.push(makeSource({ ...draft, status: 'not_loaded', reason, raw: read.bytes }))
   }
   nearMisses(disk, home, [OVERRIDE, NAME], 'user', found)
@@ -133,6 +133,7 @@ function projectFiles({ disk, cwd, home, layers }: AgentsRequest): Found {
         found.loaded.push(
           makeSource({
             ...draft,
+            ...linkTo(disk, file),
             status: 'loaded',
             raw: read.bytes,
             text,
@@ -164,12 +165,18 @@ function candidateNames(fallbacks: readonly string[]): readonly string[] {
   return [...new Set([OVERRIDE, NAME, ...usable])]
 }
 
+/** Where a link leads, which may be outside the project. */
+const linkTo = (disk: Disk, file: string): Pick<Source, 'extra'> | undefined =>
+  disk.isLink(file) ? { extra: { links_to: disk.realPath(file) } } : undefined
+
 type Candidate =
   | { readonly state: 'ok'; readonly bytes: Buffer }
   | { readonly state: 'missing' }
   | { readonly state: 'not a file'; readonly status: 'not_loaded' | 'unknown'; readonly why: string }
 
 function readCandidate(disk: Disk, file: string): Candidate {
+  // Most candidates are not there, and asking for them is cheaper than opening them. A folder that cannot be searched is told by its list.
+  if (!disk.exists(file) && !disk.isLink(file)) return { state: 'missing' }
   const read = disk.read(file, LARGEST)
   switch (read.state) {
     case 'ok':

@@ -3,7 +3,7 @@ import type { Reading } from './config-file.ts'
 import { makeSource, type Source, VERIFIED_VERSION } from './sources.ts'
 import type { Hide } from './values.ts'
 
-/** The environment a run would see: variables of the process, and those of `<home>/.env` that are not set in it. */
+/** The environment a run would see: variables of the process, and over them those of `<home>/.env` (0.171.0). */
 export interface EffectiveEnvironment {
   get(name: string): string | null
   readonly entries: readonly { readonly name: string; readonly value: string; readonly source: string }[]
@@ -44,15 +44,15 @@ export function readEnvironment(
   const read = disk.read(file)
   const sources: Source[] = []
   if (read.state === 'ok') {
-    const { names, ignored, values } = parseDotenv(read.bytes.toString('utf8'))
-    for (const [name, value] of values) if (!all.has(name)) all.set(name, { value, source: file })
+    const { names, ignored, values } = parseDotenv(read.bytes.toString('utf8'), (name) => all.get(name)?.value ?? '')
+    for (const [name, value] of values) all.set(name, { value, source: file })
     sources.push(
       makeSource({
         path: file,
         scope: 'user',
         kind: 'environment',
         status: 'loaded',
-        rule: `names that begin with CODEX_ are ignored; commands of the agent see the rest too (${VERIFIED_VERSION})`,
+        rule: `it beats the process environment; names that begin with CODEX_ are ignored (${VERIFIED_VERSION})`,
         // Short values could be guessed from a digest of the file: the keyed digests of the values stand for it.
         bytes: read.size,
         classification: 'secret',
@@ -81,7 +81,11 @@ export function readEnvironment(
   }
 }
 
-function parseDotenv(text: string): {
+/** Of equal names the last counts; `$NAME` stands for a value known so far, but not in single quotes (0.171.0). */
+function parseDotenv(
+  text: string,
+  known: (name: string) => string,
+): {
   readonly names: readonly string[]
   readonly ignored: readonly string[]
   readonly values: ReadonlyMap<string, string>
@@ -93,14 +97,22 @@ function parseDotenv(text: string): {
     if (found === null) continue
     const [, name = '', value = ''] = found
     if (name.startsWith('CODEX_')) ignored.push(name)
-    else if (!values.has(name)) values.set(name, unquoted(value))
+    else
+      values.set(
+        name,
+        plainValue(value, (other) => values.get(other) ?? known(other)),
+      )
   }
   return { names: [...values.keys()].sort(), ignored: ignored.sort(), values }
 }
 
-function unquoted(value: string): string {
-  const found = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(value)
-  return found ? (found[2] ?? '') : value.replace(/\s+#.*$/, '')
+function plainValue(value: string, known: (name: string) => string): string {
+  const quoted = /^(["'])(.*)\1(?:\s+#.*)?$/.exec(value)
+  if (quoted?.[1] === "'") return quoted[2] ?? ''
+  const text = quoted ? (quoted[2] ?? '') : value.replace(/\s+#.*$/, '')
+  return text.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g, (_, braced?: string, bare?: string) =>
+    known(braced ?? bare ?? ''),
+  )
 }
 
 /** Names and keyed digests, never values (R20): what the vendor's prefixes mark, what `.env` sets, what servers refer to. */

@@ -187,3 +187,21 @@ export function startDirectory(flags: StartFlags, physical: string): string {
   const given = flags.value('--cd')
   return given === null ? physical : path.resolve(physical, given)
 }
+
+/** Settings that flags of their own set, above every layer, by flag (0.171.0: `-m` and `-s` beat the managed file too). */
+export function ownFlagTables(
+  flags: StartFlags,
+): readonly { readonly origin: string; readonly value: Record<string, string> }[] {
+  const found: { origin: string; value: Record<string, string> }[] = []
+  const take = (flag: string, key: string, value: string | null): void => {
+    if (value !== null) found.push({ origin: `flag:${flag}`, value: { [key]: value } })
+  }
+  const bypass = '--dangerously-bypass-approvals-and-sandbox'
+  if (flags.has(bypass))
+    found.push({ origin: `flag:${bypass}`, value: { sandbox_mode: 'danger-full-access', approval_policy: 'never' } })
+  take('--model', 'model', flags.value('--model'))
+  take('--sandbox', 'sandbox_mode', flags.value('--sandbox'))
+  take('--ask-for-approval', 'approval_policy', flags.value('--ask-for-approval'))
+  take('--local-provider', 'oss_provider', flags.value('--local-provider'))
+  return found
+}

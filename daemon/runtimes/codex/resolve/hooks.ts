@@ -46,8 +46,9 @@ const NOT_YET: ReadonlySet<string> = new Set(['prompt', 'agent'])
 
 /** Where a layer's hooks are defined. */
 interface Place {
-  /** The file as it stands in the key of a hook. */
   readonly file: string
+  /** The file as it stands in the key of a hook, where that is not its path. */
+  readonly name?: string
   readonly scope: string
   readonly managed: boolean
   readonly off: string | null
@@ -70,23 +71,14 @@ export function resolveHooks(request: HooksRequest): ResolvedHooks {
       const state = states.get(one.key)
       const elsewhere = place.off ?? allOff
       // What is off as a whole is never asked for its approval.
-      const trust =
-        elsewhere !== null
-          ? null
-          : place.managed
-            ? 'managed'
-            : one.hash === null
-              ? 'unknown'
-              : state?.hash === undefined
-                ? 'untrusted'
-                : state.hash === one.hash
-                  ? 'trusted'
-                  : 'modified'
-      if (trust === 'unknown')
-        unknown.push({
-          field: `capabilities.hooks ${one.key}`,
-          why: `the hash of a hook of type ${one.type} is not known here`,
-        })
+      const trust = elsewhere !== null ? null : place.managed ? 'managed' : judge(one, place, state?.hash)
+      if (trust === 'unknown') {
+        const why =
+          one.hash === null
+            ? `the hash of a hook of type ${one.type} is not known here`
+            : 'the second half of the hash of a plugin hook covers all files of the plugin in a way that is not known here'
+        unknown.push({ field: `capabilities.hooks ${one.key}`, why })
+      }
       const off =
         elsewhere ??
         (state?.enabled === false && !place.managed ? `hooks.state in ${state.origin} switches it off` : null) ??
@@ -113,6 +105,18 @@ export function resolveHooks(request: HooksRequest): ResolvedHooks {
   return { hooks, sources, problems, unknown }
 }
 
+/** The hash of a plugin's hook goes on, after a slash, with one over all files of the plugin (0.171.0). */
+function judge(
+  one: Definition,
+  place: Place,
+  approved: string | undefined,
+): 'trusted' | 'untrusted' | 'modified' | 'unknown' {
+  if (approved === undefined) return 'untrusted'
+  if (one.hash === null) return 'unknown'
+  if (place.scope !== 'plugin') return approved === one.hash ? 'trusted' : 'modified'
+  return approved.startsWith(`${one.hash}/`) ? 'unknown' : 'modified'
+}
+
 const whyUntrusted = (trust: 'untrusted' | 'modified'): string =>
   trust === 'untrusted'
     ? 'present, not applied: untrusted (nobody approved this hook)'
@@ -128,7 +132,8 @@ function places(request: HooksRequest, sources: Source[], problems: Problem[]): 
       const file = path.join(plugin.root, 'hooks', 'hooks.json')
       const off = plugin.active ? null : 'its plugin is not in force'
       const events = readHooksFile(request.reading, file, 'plugin', off, sources, problems)
-      return events === null ? [] : [{ file, scope: 'plugin', managed: false, off, events }]
+      const name = `${plugin.id}:hooks/hooks.json`
+      return events === null ? [] : [{ file, name, scope: 'plugin', managed: false, off, events }]
     }),
   ]
 }
@@ -272,7 +277,7 @@ function definitions(place: Place, problems: Problem[]): readonly Definition[] {
     const snake = event.name.replace(/(?!^)[A-Z]/g, '_$&').toLowerCase()
     return [
       {
-        key: `${place.file}:${snake}:${group}:${index}`,
+        key: `${place.name ?? place.file}:${snake}:${group}:${index}`,
         event: event.name,
         matcher,
         type,

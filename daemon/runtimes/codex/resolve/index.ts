@@ -10,7 +10,7 @@ import { resolveAgentsFiles } from './agents-files.ts'
 import type { Reading } from './config-file.ts'
 import { credentialSources, readEnvironment, recordEnvironment } from './environment.ts'
 import { flagSources, recordFlags } from './flag-sources.ts'
-import { parseFlags, startDirectory } from './flags.ts'
+import { ownFlagTables, parseFlags, startDirectory } from './flags.ts'
 import { resolveHooks } from './hooks.ts'
 import { resolveInstructionTexts } from './instruction-texts.ts'
 import { type ConfigLayer, readLayers } from './layers.ts'
@@ -105,7 +105,6 @@ export function resolveCodex(request: ResolveRequest): Resolution {
     ...agentsFiles.unknown,
     ...memory.unknown,
     ...skills.unknown,
-    ...plugins.unknown,
     ...hooks.unknown,
     ...rules.unknown,
     ...roles.unknown,
@@ -157,7 +156,10 @@ export function resolveCodex(request: ResolveRequest): Resolution {
       resolved_order: [...new Set(loaded.map((source) => source.scope))],
       sources: all.map((source) => toManifestSource(source, order)),
     },
-    settings: mergeSettings([...(required === null ? [] : [required]), ...read.all], hide),
+    settings: mergeSettings(
+      [...ownFlagTables(flags).map(flagLayer), ...(required === null ? [] : [required]), ...read.all],
+      hide,
+    ),
     config_layers: read.all.map(describeLayer),
     capabilities: {
       skills: [...skills.skills],
@@ -230,6 +232,24 @@ export function resolveCodex(request: ResolveRequest): Resolution {
     ],
   }
 }
+
+/** A flag with a meaning of its own, as the layer it would be. */
+const flagLayer = ({
+  origin,
+  value,
+}: {
+  readonly origin: string
+  readonly value: Record<string, string>
+}): ConfigLayer => ({
+  name: 'flags',
+  origin,
+  folder: null,
+  value,
+  version: '',
+  disabled: null,
+  ignored: {},
+  hooksFrom: null,
+})
 
 /** One line per layer, the highest first, disabled and missing ones too. */
 const describeLayer = ({ name, origin, version, disabled }: ConfigLayer) => ({

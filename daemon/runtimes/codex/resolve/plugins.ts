@@ -20,13 +20,11 @@ export interface Plugin {
 export interface ResolvedPlugins {
   readonly plugins: readonly Plugin[]
   readonly sources: readonly Source[]
-  readonly unknown: readonly { readonly field: string; readonly why: string }[]
 }
 
 /** `[plugins."name@market"]` with its content below `<home>/plugins/cache/<market>/<name>/<version>` (0.171.0). */
 export function resolvePlugins(reading: Reading, home: string, layers: readonly ConfigLayer[]): ResolvedPlugins {
   const sources: Source[] = []
-  const unknown: { field: string; why: string }[] = []
   const wanted = feature(layers, 'plugins')
   const allOff = wanted.on ? null : `the feature plugins is off in ${wanted.origin}`
   const plugins: Plugin[] = []
@@ -36,13 +34,7 @@ export function resolvePlugins(reading: Reading, home: string, layers: readonly 
     const shortName = split > 0 ? id.slice(0, split) : id
     const market = split > 0 ? id.slice(split + 1) : ''
     const folder = path.join(home, 'plugins', 'cache', market, shortName)
-    const versions = versionsIn(reading, folder)
-    const version = versions.at(-1) ?? null
-    if (versions.length > 1)
-      unknown.push({
-        field: `capabilities.plugins ${id}`,
-        why: `${folder} holds ${versions.length} versions; which one the program takes is not known, ${version} was read`,
-      })
+    const version = versionIn(reading, folder)
     const root = version === null ? null : path.join(folder, version)
     const off =
       table.enabled === false
@@ -69,16 +61,18 @@ export function resolvePlugins(reading: Reading, home: string, layers: readonly 
       },
     })
   }
-  return { plugins: plugins.sort((a, b) => byBytes(a.id, b.id)), sources, unknown }
+  return { plugins: plugins.sort((a, b) => byBytes(a.id, b.id)), sources }
 }
 
-function versionsIn({ disk }: Reading, folder: string): readonly string[] {
+/** `local` before any number, then the highest number (0.171.0). */
+function versionIn({ disk }: Reading, folder: string): string | null {
   const names = disk.names(folder)
-  if (names === null || 'why' in names) return []
-  return names
+  if (names === null || 'why' in names) return null
+  const versions = names
     .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
     .map((entry) => entry.name)
     .sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  return versions.includes('local') ? 'local' : (versions.at(-1) ?? null)
 }
 
 function readManifest(

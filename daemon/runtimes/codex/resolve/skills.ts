@@ -35,8 +35,8 @@ export interface ResolvedSkills {
   readonly unknown: readonly { readonly field: string; readonly why: string }[]
 }
 
-/** Order of the list: bundled, admin, repository, user; within each by name, then by path (0.171.0). */
-const ORDER: readonly SkillScope[] = ['system', 'admin', 'repo', 'user', 'plugin']
+/** Order of the list: bundled, admin, repository, user with plugins; within each by name, then by path (0.171.0). */
+const RANK: Readonly<Record<SkillScope, number>> = { system: 0, admin: 1, repo: 2, user: 3, plugin: 3 }
 const LONGEST_NAME = 64
 /** 2 % of a context window of 272,000 tokens, four bytes each: with more than this the descriptions are shortened. */
 const LIST_BUDGET = 21_760
@@ -80,10 +80,7 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
       } else skills.push({ ...read, file: shown, reached: shown === file ? null : file })
     }
   }
-  skills.sort(
-    (a, b) =>
-      ORDER.indexOf(a.root.scope) - ORDER.indexOf(b.root.scope) || byBytes(a.name, b.name) || byBytes(a.file, b.file),
-  )
+  skills.sort((a, b) => RANK[a.root.scope] - RANK[b.root.scope] || byBytes(a.name, b.name) || byBytes(a.file, b.file))
   const switches = skillSwitches(layers.active)
   const listed = settingOf(layers.active, 'skills', 'include_instructions')?.value !== false
   let listSize = 0
