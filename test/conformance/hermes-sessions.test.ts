@@ -697,7 +697,7 @@ const asLines = (lines: readonly RawLine[]): SessionLines => ({
   },
 })
 
-const asMessage = (value: unknown): { id?: number } =>
+const asMessage = (value: unknown): { id?: number | undefined } =>
   z.looseObject({ id: z.number().optional() }).catch({}).parse(value)
 const byHash = (a: { hash: string }, b: { hash: string }): number => (a.hash < b.hash ? -1 : 1)
 

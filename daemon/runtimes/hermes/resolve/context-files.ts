@@ -86,7 +86,7 @@ export function resolveProjectContext(request: ContextRequest): ProjectContext {
     }
   }
   const loaded = won === null ? [] : won.made.sections.map((section) => loadedSource(section, rule, won.made))
-  if (won !== null && won.made.sections.some(({ truncated }) => truncated !== null) && request.cap.unsure !== null)
+  if (won?.made.sections.some(({ truncated }) => truncated !== null) && request.cap.unsure !== null)
     unknown.push({ field: 'instructions.sources.truncated', why: request.cap.unsure })
   const isIn = new Set(won?.made.sections.map(({ file }) => file))
   const leftOut: Source[] = []

@@ -16,7 +16,7 @@ const SCANNED = 65_536
 const WORDS = String.raw`(?:[\p{L}\p{N}_]+\s+){0,8}`
 const WORD = String.raw`[\p{L}\p{N}_]`
 /** `\b` as the program means it: between letters of any script. */
-const EDGE = String.raw`(?:(?<=${WORD})(?!${WORD})|(?<!${WORD})(?=${WORD}))`
+const EDGE = `(?:(?<=${WORD})(?!${WORD})|(?<!${WORD})(?=${WORD}))`
 
 function phrase(text: string): RegExp {
   const source = text.split(' ').reduce((sum, part, at) => {

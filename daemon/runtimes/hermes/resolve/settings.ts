@@ -1,6 +1,7 @@
 import type { ManifestSetting } from '../../../../contract/index.ts'
 import type { Disk } from '../../shared/disk.ts'
 import { asRow, type Row } from '../../shared/fields.ts'
+import { withoutCredentials } from '../infer-manifest.ts'
 import { readConfig } from './config-file.ts'
 import type { Environment } from './environment.ts'
 import { makeSource, type Source } from './sources.ts'
@@ -125,7 +126,7 @@ export function mergeSettings(
     const names = referencesIn(text)
     for (const name of names) referred.add(name)
     if (holdsSecret(key) && text !== '' && !isOnlyReference(text)) return { value_ref: `secret:settings:${hide(text)}` }
-    return { value }
+    return { value: typeof value === 'string' && /^\w+:\/\//.test(value) ? withoutCredentials(value) : value }
   }
   const settings: Record<string, ManifestSetting> = {}
   for (const key of [...byKey.keys()].sort()) {

@@ -31,9 +31,17 @@ export function readText(disk: Disk, file: string, keepMark = false): TextRead {
   }
 }
 
-/** White space as the runtime's language has it: a byte order mark is none, separators of ASCII are. */
-export const strip = (text: string): string =>
-  text.replace(/^(?:(?!\ufeff)\s|[\x1c-\x1f\x85])+/, '').replace(/(?:(?!\ufeff)\s|[\x1c-\x1f\x85])+$/, '')
+/** White space as the runtime's language has it: a byte order mark is none, the separators of ASCII are. */
+const isSpace = (unit: number): boolean =>
+  (unit >= 0x1c && unit <= 0x1f) || unit === 0x85 || (unit !== 0xfeff && /\s/.test(String.fromCharCode(unit)))
+
+export function strip(text: string): string {
+  let from = 0
+  let to = text.length
+  while (from < to && isSpace(text.charCodeAt(from))) from++
+  while (to > from && isSpace(text.charCodeAt(to - 1))) to--
+  return text.slice(from, to)
+}
 
 /** Lengths are counted in code points (runtime page 5.3). */
 export const pointsOf = (text: string): number => {
