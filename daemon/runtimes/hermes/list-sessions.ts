@@ -68,8 +68,9 @@ function readStored(home: string, report: Report): readonly Stored[] | null {
   try {
     return readDatabase(file, (db) => sessionsIn(db, file, report))
   } catch (error) {
-    report({ path: file, reason: reasonOf(error) })
-    return error instanceof SourceBusy ? null : []
+    const busy = error instanceof SourceBusy
+    report({ path: file, reason: reasonOf(error), ...(busy ? { busy } : {}) })
+    return busy ? null : []
   }
 }
 

@@ -126,11 +126,10 @@ export class HermesReader implements SessionReader {
   readMeta(meta: Readonly<Record<string, unknown>>, sink: RowSink): void {
     this.#meta = meta
     this.#takeMeta()
-    const before = this.#totals
     this.#totals = totalsOf(meta)
     if (this.headSeq === null) return
-    const { tokens, text } = this.#totals
-    if (JSON.stringify(this.#totals) !== JSON.stringify(before)) sink.amend(this.headSeq, { tokens, summary: text })
+    // Always: a reader brought back after a restart told its rows to nobody, and what the index has may be older.
+    sink.amend(this.headSeq, { tokens: this.#totals.tokens, summary: this.#totals.text })
     this.linkSubagents(sink)
   }
 
