@@ -223,6 +223,23 @@ describe('which file wins, and what the others are told', () => {
     expect(at(null)).toEqual({ winner: '../AGENTS.md', unsure: expect.stringContaining('not given') })
   })
 
+  it('goes by the installed program when no version is given', () => {
+    const made = tree({
+      'ws/AGENTS.md': 'ROOT',
+      'ws/pkg/CLAUDE.md': 'CL',
+      'user/.hermes/hermes-agent/pyproject.toml': 'name = "hermes-agent"\nversion = "0.20.0"\n',
+    })
+    mkdirSync(made.at('ws/.git'))
+    const { body } = resolve(made, made.at('ws/pkg'), { version: null })
+    expect(
+      body.instructions.sources.find(({ status, scope }) => status === 'loaded' && scope === 'project')?.label,
+    ).toBe('CLAUDE.md')
+    expect(body.unknown.find(({ field }) => field === 'instructions.resolved_order')?.why).toContain(
+      '0.20.0, which is installed',
+    )
+    expect(body.execution.runtime_version).toBeNull()
+  })
+
   it('counts as absent what is no text', () => {
     const made = tree({ 'ws/CLAUDE.md': 'CL' })
     mkdirSync(made.at('ws/HERMES.md'))

@@ -432,6 +432,39 @@ describe('Hermes: schema 30 from the source of upstream main', () => {
     expect(truth.listedConversations).toHaveLength(6)
   })
 
+  it('reads a list of parts, words only overheard, and a branch at a message', async () => {
+    const other = layHermesHome(freshRoot(), 'state-db-v30-synthetic')
+    const id = '20260101_000400_ffffff'
+    writeDatabase(other, (db) => {
+      const insert = db.prepare(
+        'insert into messages (session_id, role, content, timestamp, observed, display_kind) values (?, ?, cast(? as text), ?, ?, ?)',
+      )
+      const list = JSON.stringify([
+        { type: 'text', text: 'what is this' },
+        { type: 'image_url', image_url: { url: 'data:x' } },
+      ])
+      insert.run(id, 'user', Buffer.from(`\u0000json:${list}`), 1767225700, 0, null)
+      insert.run(id, 'user', Buffer.from('said in the group'), 1767225701, 1, null)
+      insert.run(id, 'user', Buffer.from('go on by itself'), 1767225702, 0, 'auto_continue')
+      db.exec(
+        `update sessions set model_config = '{"_branched_from": "20260101_000000_aaaaaa", "_branched_from_message": 4}' where id = '${id}'`,
+      )
+    })
+    const unit = unitOf(other, id)
+    const { events } = readSession(hermes, unit)
+    expect(events.filter(({ kind }) => kind === 'prompt').map(({ summary }) => summary)).toEqual([
+      'branch question',
+      'what is this\n[image_url]',
+    ])
+    expect(
+      events.filter(({ kind, lines }) => kind === 'context' && (lines[0] ?? 0) > 3).map(({ summary }) => summary),
+    ).toEqual(['Overheard: said in the group', 'auto_continue: go on by itself'])
+    const parent = readSession(hermes, unitOf(other, '20260101_000000_aaaaaa')).events.find(
+      ({ id: own }) => own === '4',
+    )
+    expect(events.find(({ kind }) => kind === 'resume')?.rowIds.some((row) => parent?.rowIds.includes(row))).toBe(true)
+  })
+
   it('says that a schema is newer than any that was read, and reads it all the same', () => {
     const newer = layHermesHome(freshRoot(), 'state-db-v30-synthetic')
     writeDatabase(newer, (db) => {

@@ -1,7 +1,17 @@
 import { asName, asNumber, asText, type Row } from '../shared/fields.ts'
 import { type HomeDatabase, readDatabase } from '../shared/sqlite-home.ts'
 import { Copies, isArchived, isUndone } from './copies.ts'
-import { type Columns, columnsOf, databaseOf, filled, hasSessions, parentOf, relationOf } from './state-database.ts'
+import {
+  type Columns,
+  columnsOf,
+  databaseOf,
+  filled,
+  hasSessions,
+  jsonRow,
+  messagesOf,
+  parentOf,
+  relationOf,
+} from './state-database.ts'
 
 type Write = (line: string) => void
 
@@ -25,18 +35,19 @@ export function writeDatabaseLines(home: string, session: string, write: Write):
         source: row.source,
         started_at: row.started_at,
         ...(parent === null ? {} : { parent, relation }),
+        ...(relation === 'branch' ? branchPoint(row) : {}),
       }),
     )
     writePrompt(db, columns, row, write)
     const continues = parent !== null && (relation === 'continuation' || relation === 'branch')
-    const copies = continues ? new Copies(parent, firstRowsOf(db, parent)) : new Copies()
-    writeMessages(db, session, copies, write)
+    const copies = continues ? new Copies(parent, firstRowsOf(db, columns, parent)) : new Copies()
+    writeMessages(messagesOf(db, columns, session), copies, write)
     const into = continuedBy(db, columns, session)
     if (row.end_reason === 'compression' && into !== null) write(JSON.stringify({ row: 'rotated', into }))
   })
 }
 
-function writeMessages(db: HomeDatabase, session: string, copies: Copies, write: Write): void {
+function writeMessages(rows: Iterable<Row>, copies: Copies, write: Write): void {
   const archived: number[] = []
   const undone: number[] = []
   const flush = (row: 'archived' | 'undone', ids: number[]): void => {
@@ -44,7 +55,7 @@ function writeMessages(db: HomeDatabase, session: string, copies: Copies, write:
     write(JSON.stringify({ row, ids: rangesOf(ids) }))
     ids.length = 0
   }
-  for (const [row, next] of withNext(db.each('select * from messages where session_id = ? order by id', session))) {
+  for (const [row, next] of withNext(rows)) {
     const { startsBlock, isSummary, copyOf } = copies.place(row, next === null ? null : asNumber(next.timestamp))
     if (startsBlock || !isArchived(row)) flush('archived', archived)
     if (!isUndone(row)) flush('undone', undone)
@@ -74,6 +85,12 @@ function withoutDefaults(row: Row): Record<string, unknown> {
   return kept
 }
 
+/** The message a branch was made at, where the program noted it (source). */
+function branchPoint(session: Row): { readonly parent_message?: number } {
+  const message = asNumber(jsonRow(session.model_config)?._branched_from_message)
+  return message === null ? {} : { parent_message: message }
+}
+
 /** `system_prompts` by its hash, or the column of older rows. */
 function writePrompt(db: HomeDatabase, { sessions, tables }: Columns, row: Row, write: Write): void {
   const hash = sessions.has('system_prompt_hash') ? asName(row.system_prompt_hash) : null
@@ -99,9 +116,9 @@ function parentEnd(db: HomeDatabase, session: Row): string | null {
 }
 
 /** First row of every key in the session a copy was taken from. */
-function firstRowsOf(db: HomeDatabase, session: string): ReadonlyMap<string, number> {
+function firstRowsOf(db: HomeDatabase, columns: Columns, session: string): ReadonlyMap<string, number> {
   const copies = new Copies()
-  for (const [row, next] of withNext(db.each('select * from messages where session_id = ? order by id', session)))
+  for (const [row, next] of withNext(messagesOf(db, columns, session)))
     copies.place(row, next === null ? null : asNumber(next.timestamp))
   return copies.firstRows
 }

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { type SessionProblem, type SessionUnit, type SideFile, SourceBusy } from '../adapter.ts'
-import { asName, asNumber, asRow, type Row } from '../shared/fields.ts'
+import { asName, asNames, asNumber, asRow, type Row } from '../shared/fields.ts'
 import { type HomeDatabase, readDatabase } from '../shared/sqlite-home.ts'
 import { findSessionFiles, type NamedTool, readSnapshot, reasonOf, type SessionFile, toolsOf } from './session-files.ts'
 import {
@@ -81,7 +81,14 @@ function sessionsIn(db: HomeDatabase, file: string, report: Report): readonly St
     return []
   }
   const schema = schemaVersion(db, columns)
-  const rows = db.all('select * from sessions order by started_at, id')
+  // An inline prompt of an older row is long; that it changed shows in its length.
+  const names = [...columns.sessions]
+    .filter((name) => name !== 'system_prompt')
+    .map((name) => `"${name.replaceAll('"', '""')}"`)
+  const inline = columns.sessions.has('system_prompt')
+    ? ', coalesce(octet_length(system_prompt), 0) as prompt_bytes'
+    : ''
+  const rows = db.all(`select ${names.join(', ')}${inline} from sessions order by started_at, id`)
   const ends = new Map(rows.map((row) => [String(row.id), asName(row.end_reason)]))
   // The program hardly ever changes a text in place; that it did shows in the lengths, which stand in the heads of the rows.
   const lengths = ['content', 'tool_calls', 'api_content', 'reasoning']
@@ -125,12 +132,15 @@ function sessionsIn(db: HomeDatabase, file: string, report: Report): readonly St
       children: [],
     }
   })
-  return stored.map((one) => ({
-    ...one,
-    children: stored
-      .filter(({ relation, parent }) => relation === 'subagent' && parent === one.id)
-      .map(({ id, row }) => ({ session: id, started_at: asNumber(row.started_at) })),
-  }))
+  const children = new Map<string, Stored['children'][number][]>()
+  for (const { id, row, relation, parent } of stored) {
+    if (relation !== 'subagent' || parent === null) continue
+    const child = { session: id, started_at: asNumber(row.started_at) }
+    const known = children.get(parent)
+    if (known === undefined) children.set(parent, [child])
+    else known.push(child)
+  }
+  return stored.map((one) => ({ ...one, children: children.get(one.id) ?? [] }))
 }
 
 /** Columns that stand in `meta`: they change while the session goes on, and no line may (`NOTES.md`). */
@@ -207,7 +217,9 @@ function fileUnit(home: string, session: string, found: readonly SessionFile[], 
 }
 
 export function* listSideFiles(unit: SessionUnit, _report: Report): Iterable<SideFile> {
-  for (const file of unit.sideFiles) if (fs.existsSync(file)) yield { path: file, isCopy: false }
+  // A unit that was put together again from what is kept has them in its meta only.
+  const files = new Set([...unit.sideFiles, ...asNames(unit.meta.beside).map((name) => path.join(unit.home, name))])
+  for (const file of files) if (fs.existsSync(file)) yield { path: file, isCopy: false }
 }
 
 /**
@@ -224,6 +236,7 @@ function usageOf(row: Row, byModel: readonly Row[]): Row {
     reasoning: asNumber(from.reasoning_tokens) ?? 0,
   })
   const other = byModel.filter(({ task }) => asName(task) !== null)
+  const models = [...new Set(byModel.filter(({ task }) => asName(task) === null).map(({ model }) => String(model)))]
   return {
     ...kept(row),
     cost: {
@@ -234,6 +247,7 @@ function usageOf(row: Row, byModel: readonly Row[]): Row {
     },
     provider: asName(row.billing_provider),
     base_url: asName(row.billing_base_url),
+    ...(models.length > 1 ? { models } : {}),
     ...(other.length === 0 ? {} : { other: other.map((one) => ({ task: one.task, model: one.model, ...kept(one) })) }),
   }
 }

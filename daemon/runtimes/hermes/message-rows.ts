@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { textDigest } from '../../manifest/effective-text.ts'
 import { asName, asNumber, asRow, asText, plainText, type Row } from '../shared/fields.ts'
 import { callsOf } from './copies.ts'
 import type { HermesReader } from './reader.ts'
@@ -35,7 +36,7 @@ export function readMessage(reader: HermesReader, row: Row): void {
     originSession: original === null ? null : from,
   }
   if (row.summary === true) readSummary(reader, row, place)
-  else if (row.role === 'user') readPrompt(reader, row, place)
+  else if (row.role === 'user' && isTyped(row)) readPrompt(reader, row, place)
   else if (row.role === 'assistant') readReply(reader, row, place)
   else if (row.role === 'tool') readResult(reader, row, place)
   else readContext(reader, row, place)
@@ -58,6 +59,7 @@ function readPrompt(reader: HermesReader, row: Row, place: Place): void {
   reader.failed = false
   reader.conversation = true
   reader.firstPrompt ??= text
+  reader.evidence.set('prompt_digest', textDigest(text))
 }
 
 function readReply(reader: HermesReader, row: Row, place: Place): void {
@@ -226,22 +228,32 @@ function readSummary(reader: HermesReader, row: Row, place: Place): void {
   reader.words(reader.compactSeq, 'context', text)
 }
 
-/** `system` and other roles inside a conversation: no version says what they are for. */
+/** Words of a group that were only overheard, and turns the program makes itself, are no prompts (source). */
+const isTyped = (row: Row): boolean => row.observed !== 1 && asName(row.display_kind) === null
+
+/** `system` and other roles inside a conversation, and what stands in the place of a prompt without being one. */
 function readContext(reader: HermesReader, row: Row, place: Place): void {
   const text = plainText(contentOf(row))
-  const seq = reader.emit({ ...place, kind: 'context', summary: summaryOf(text) })
+  const what = row.observed === 1 ? 'Overheard: ' : asName(row.display_kind) === null ? '' : `${row.display_kind}: `
+  const seq = reader.emit({
+    ...place,
+    kind: 'context',
+    summary: summaryOf(`${what}${text}`),
+    contentKey: row.role === 'user' ? reader.key('context', text) : null,
+  })
   reader.words(seq, 'context', text)
 }
 
-/** Multimodal content is JSON text in the database (source). */
+/** A list of parts is stored as JSON behind a mark that no text begins with (source). */
+const LIST = '\u0000json:'
+
 export function contentOf(row: Row): unknown {
   const { content } = row
-  if (typeof content !== 'string' || !content.startsWith('[{')) return content ?? ''
+  if (typeof content !== 'string' || !content.startsWith(LIST)) return content ?? ''
   try {
-    const blocks: unknown = JSON.parse(content)
-    return Array.isArray(blocks) && blocks.every((block) => asName(asRow(block)?.type) !== null) ? blocks : content
+    return JSON.parse(content.slice(LIST.length))
   } catch {
-    return content
+    return content.slice(LIST.length)
   }
 }
 

@@ -9,7 +9,7 @@ import type {
   SessionUnit,
 } from '../adapter.ts'
 import { contentKey } from '../shared/content-key.ts'
-import { asName, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
+import { asName, asNames, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
 import { Names } from '../shared/names.ts'
 import { Effects } from './effects.ts'
 import { Evidence } from './evidence.ts'
@@ -277,8 +277,8 @@ export class HermesReader implements SessionReader {
     const now = asName(this.#meta.cwd)
     if (now !== null && !this.#workspaces.has(now)) this.#workspaces.add(now)
     this.#title = asName(this.#meta.title) ?? this.#title
-    const model = asName(this.#meta.model)
-    if (model !== null && !this.#models.has(model)) this.#models.add(model)
+    for (const model of [asName(this.#meta.model), ...asNames(asRow(this.#meta.usage)?.models)])
+      if (model !== null && !this.#models.has(model)) this.#models.add(model)
   }
 }
 

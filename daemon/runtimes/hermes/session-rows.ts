@@ -1,4 +1,4 @@
-import { asList, asName, asText, type Row } from '../shared/fields.ts'
+import { asList, asName, asNumber, asText, type Row } from '../shared/fields.ts'
 import { readPromptParts } from './prompt-parts.ts'
 import type { HermesReader } from './reader.ts'
 import { toolsOf } from './session-files.ts'
@@ -40,7 +40,8 @@ export function readOtherRow(reader: HermesReader, row: Row, type: string): bool
     case 'message':
       // The first row of a gateway log (wild fixtures): the tools, the model and the platform.
       if (row.role !== 'session_meta') return false
-      readHead(reader, row)
+      if (reader.headSeq === null) readHead(reader, row)
+      else readMetaRow(reader, row)
       return true
     default:
       return false
@@ -76,13 +77,26 @@ function readHead(reader: HermesReader, row: Row): void {
   })
   reader.lastSeq = reader.headSeq
   const parent = asName(row.parent)
-  if (parent !== null) readParent(reader, parent, asText(row.relation), startedAt)
+  if (parent !== null) readParent(reader, parent, row, startedAt)
+}
+
+/** In a database such a row may stand among the messages; what it tells of the start counts, it is no message. */
+function readMetaRow(reader: HermesReader, row: Row): void {
+  const tools = toolsOf(row.tools)
+  if (tools.length > 0) reader.evidence.set('tools', tools)
+  reader.emit({
+    id: `${row.id ?? `line ${reader.line.line}`}`,
+    kind: 'note',
+    at: instantOf(row.timestamp),
+    summary: 'Facts of the session',
+  })
 }
 
 /** Continuations and branches are forks of their parent; a reset and a delegated task are conversations of their own (runtime page 7.4). */
-function readParent(reader: HermesReader, parent: string, relation: string | null, at: string | null): void {
+function readParent(reader: HermesReader, parent: string, row: Row, at: string | null): void {
+  const message = asNumber(row.parent_message)
   const event = { id: 'parent', at, parentSeq: reader.headSeq, originSession: parent }
-  switch (relation) {
+  switch (asText(row.relation)) {
     case 'continuation':
       reader.emit({
         ...event,
@@ -92,7 +106,12 @@ function readParent(reader: HermesReader, parent: string, relation: string | nul
       })
       return
     case 'branch':
-      reader.emit({ ...event, kind: 'resume', summary: `Branched from session ${parent}`, rowIds: [startOf(parent)] })
+      reader.emit({
+        ...event,
+        kind: 'resume',
+        summary: `Branched from session ${parent}`,
+        rowIds: [message === null ? startOf(parent) : reader.rowId(message, parent)],
+      })
       return
     case 'subagent':
       reader.emit({ ...event, originSession: null, kind: 'note', summary: `Delegated by session ${parent}` })

@@ -97,3 +97,27 @@ export function instantOf(seconds: unknown): string | null {
 
 export const shortDigest = (text: string): string =>
   createHash('sha256').update(text, 'utf8').digest('hex').slice(0, 24)
+
+const TEXTS = ['content', 'api_content', 'tool_calls', 'reasoning', 'reasoning_content', 'display_metadata']
+
+/**
+ * The messages of a session in the order of their ids. Content that is a list is stored behind a NUL (source), where the driver would end
+ * the text: such a column is taken as bytes.
+ */
+export function* messagesOf(db: HomeDatabase, { messages }: Columns, session: string): Iterable<Row> {
+  const names = [...messages].map((name) => {
+    const quoted = `"${name.replaceAll('"', '""')}"`
+    return TEXTS.includes(name)
+      ? `case when instr(${quoted}, char(0)) > 0 then cast(${quoted} as blob) else ${quoted} end as ${quoted}`
+      : quoted
+  })
+  for (const row of db.each(`select ${names.join(', ')} from messages where session_id = ? order by id`, session)) {
+    const bytes = TEXTS.filter((name) => row[name] instanceof Uint8Array)
+    yield bytes.length === 0
+      ? row
+      : {
+          ...row,
+          ...Object.fromEntries(bytes.map((name) => [name, Buffer.from(row[name] as Uint8Array).toString('utf8')])),
+        }
+  }
+}

@@ -8,6 +8,7 @@ import { asName, asRow } from '../../shared/fields.ts'
 import { findRepository, type Repository } from '../../shared/repo.ts'
 import { managedDirectory, rootOf } from '../homes.ts'
 import { profileOf, withoutCredentials } from '../infer-manifest.ts'
+import { findProgram } from '../program.ts'
 import { capOf, cut } from './caps.ts'
 import { gitRootOf, resolveProjectContext } from './context-files.ts'
 import { type Environment, isOn, readEnvironment, recordEnvironment } from './environment.ts'
@@ -34,7 +35,10 @@ export function resolveHermes(request: ResolveRequest): Resolution {
   const disk = openDisk(surroundings.env.HERMES_MANAGED_DIR ? '' : surroundings.systemRoot, managed)
   const hide = request.keyed ?? (() => 'hidden')
   const flags = parseFlags(request.flags)
-  const choice = rulesOf(request.version)
+  const choice = rulesOf(
+    request.version,
+    request.version === null ? (findProgram(request.home, surroundings)?.version ?? null) : null,
+  )
   const { rules } = choice
   const home = homeOf(path.resolve(request.home), flags)
   const cwd = disk.realPath(request.cwd) ?? path.resolve(request.cwd)
@@ -466,6 +470,19 @@ function beforeStart(parts: {
       field: 'capabilities.skills',
       why: `whether ${noUser} also leaves out the skill settings was not seen`,
     })
+  const directory = asName(settingOf(layers, 'terminal.cwd')?.value)
+  if (directory !== null && directory !== '.')
+    unknown.push({
+      field: 'execution.cwd',
+      why: `terminal.cwd names ${directory}; whether context files are then looked for there was not seen`,
+    })
+  if (flags.has('--worktree'))
+    unknown.push({
+      field: 'execution.cwd',
+      why: '--worktree makes a new work tree at start; what loads there was not resolved',
+    })
+  if (settingOf(layers, 'skills.platform_disabled') !== null)
+    unknown.push({ field: 'capabilities.skills', why: 'skills.platform_disabled depends on where the session is held' })
   if (flags.has('--resume') || flags.has('--continue'))
     unknown.push({
       field: 'instructions.sources',

@@ -17,7 +17,15 @@ const CALENDAR: readonly (readonly [string, string])[] = [
   ['2026.8.18', '0.20.4'],
 ]
 
-export function rulesOf(version: string | null): RuleChoice {
+/** `installed`: version of the program that was found, for a request that names none; no session of Hermes does. */
+export function rulesOf(version: string | null, installed: string | null = null): RuleChoice {
+  if (version === null && installed !== null) {
+    const { rules, unsure } = rulesOf(installed)
+    return {
+      rules,
+      unsure: unsure ?? `the version is not given; the rules of ${rules}, which is installed, were applied`,
+    }
+  }
   if (version === null)
     return { rules: NEWEST_VERIFIED, unsure: `the version is not given; the rules of ${NEWEST_VERIFIED} were applied` }
   const numbers = numbersOf(version)
