@@ -436,6 +436,8 @@ export interface StretchEvidence {
   readonly cwd: string | null
   readonly branch: string | null
   readonly version: string | null
+  /** Start flags a resolution must assume to be of this stretch (which agent, which session); none when left out. */
+  readonly flags?: readonly string[]
   /** Adapter-specific, JSON. */
   readonly record: Readonly<Record<string, unknown>>
 }
