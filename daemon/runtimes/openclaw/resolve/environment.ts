@@ -67,7 +67,7 @@ export function readEnvironment(request: ResolveRequest, start: Start, places: P
     }
   }
   const cwd = start.value('--cwd') === null ? request.cwd : places.expand(start.value('--cwd') ?? '')
-  const own = path.join(places.stateDir, '.env')
+  const own = path.join(places.startDir, '.env')
   const inCwd = path.join(cwd, '.env')
   if (inCwd !== own)
     take(

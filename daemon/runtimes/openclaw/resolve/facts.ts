@@ -94,6 +94,12 @@ export const openClawResolverFacts: readonly Fact[] = [
     'tools',
     'Tool search is on by default: nine tools and the three of the search stay in the request, as far as they are allowed.',
   ),
+  seen('skills', 'Without the tool read the whole catalogue is left out.'),
+  seen('tools', 'Cron sessions have no sessions_yield.'),
+  seen(
+    'agent',
+    'agent exec keeps its .env, configuration, managed skills and links to plugin skills from the state directory it was started with.',
+  ),
   seen('mcp', '<server>__<tool>, unsafe characters as -, case kept.'),
   documented(
     'agent',

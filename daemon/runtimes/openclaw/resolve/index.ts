@@ -103,6 +103,7 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
           surroundings,
           program,
           ownsAmbient: ownsAmbient(tree, agent.id, chosen.roster.length),
+          canRead: tools.tools.some((tool) => tool.name === 'read' && tool.removed_by === null),
         })
   const plugins = resolvePlugins(disk, tree, places, program)
   const mcp = resolveMcp(tree, tools.layers, null)

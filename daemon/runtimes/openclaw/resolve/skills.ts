@@ -21,6 +21,8 @@ export interface SkillsRequest {
   /** Installed package of the program; null when none was found. */
   readonly program: string | null
   readonly ownsAmbient: boolean
+  /** Whether the model has the tool `read`. */
+  readonly canRead: boolean
 }
 
 export interface ResolvedSkills {
@@ -64,7 +66,10 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
       one.invalid ??
       (beaten
         ? `${winner.root.scope} beats ${one.root.scope}: ${winner.file} has the same name`
-        : (whyGated(one, request) ?? whyFiltered(one, filter)))
+        : (whyGated(one, request) ??
+          whyFiltered(one, filter) ??
+          // Seen: without the tool that opens them the catalogue is left out whole.
+          (request.canRead ? null : 'the model has no tool `read`, and without it no skill is listed')))
     const isHidden = why === null && one.isHidden
     const status = why === null && !isHidden ? 'active' : beaten ? 'shadowed' : 'disabled'
     const reason = why ?? (isHidden ? 'disable-model-invocation is set: it is not in the catalogue' : null)
@@ -104,6 +109,11 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
   for (const one of [...execution].sort(byName))
     place(one, winners.get(one.name) ?? executionWinners.get(one.name), true)
 
+  if (!disk.exists(path.join(request.places.startDir, 'plugin-skills')))
+    unknown.push({
+      field: 'capabilities.skills',
+      why: 'the first run of this state directory links the skills of the plugins it loads; before that they are not known',
+    })
   const size = active.reduce(
     (sum, one) => sum + one.name.length + (one.description ?? '').length + String(one.location).length + 90,
     0,
@@ -123,7 +133,7 @@ function rootsOf({ agent, places, tree, program, ownsAmbient, surroundings, disk
 } {
   const bundled =
     surroundings.env.OPENCLAW_BUNDLED_SKILLS_DIR ?? (program === null ? null : path.join(program, 'skills'))
-  const plugins = path.join(places.stateDir, 'plugin-skills')
+  const plugins = path.join(places.startDir, 'plugin-skills')
   const pluginNames = disk.names(plugins)
   const own: SkillRoot[] = [
     ...(namesAt(tree, 'skills', 'load', 'extraDirs') ?? []).map(
@@ -137,7 +147,7 @@ function rootsOf({ agent, places, tree, program, ownsAmbient, surroundings, disk
     if (ownsAmbient) own.push({ directory: path.join(path.dirname(bundled), 'custodian-skills'), scope: 'custodian' })
   }
   own.push({ directory: path.join(agent.agentDir, 'workshop-skills'), scope: 'workshop' })
-  own.push({ directory: path.join(places.stateDir, 'skills'), scope: 'managed' })
+  own.push({ directory: path.join(places.startDir, 'skills'), scope: 'managed' })
   if (places.isDefaultState)
     own.push({ directory: path.join(surroundings.userHome, '.agents', 'skills'), scope: 'personal .agents' })
   own.push({ directory: path.join(agent.workspace, '.agents', 'skills'), scope: 'workspace .agents' })
