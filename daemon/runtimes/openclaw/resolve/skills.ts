@@ -60,13 +60,14 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
   const active: ManifestCapability[] = []
   const others: ManifestCapability[] = []
   const filter = allowlist(tree, agent)
+  const hasProgram = programFinder(request.environment)
   const place = (one: FoundSkill, winner: FoundSkill | undefined, isExecution: boolean): void => {
     const beaten = winner !== undefined && winner !== one
     const why =
       one.invalid ??
       (beaten
         ? `${winner.root.scope} beats ${one.root.scope}: ${winner.file} has the same name`
-        : (whyGated(one, request) ??
+        : (whyGated(one, request, hasProgram) ??
           whyFiltered(one, filter) ??
           // Seen: without the tool that opens them the catalogue is left out whole.
           (request.canRead ? null : 'the model has no tool `read`, and without it no skill is listed')))
@@ -190,7 +191,11 @@ const whyFiltered = (one: FoundSkill, filter: Allowlist | null): string | null =
   filter === null || filter.names.has(one.name) ? null : `${filter.from} does not name it`
 
 /** Unmet requirements, as far as files and variables show them; nothing is run. */
-function whyGated(one: FoundSkill, { tree, environment, surroundings }: SkillsRequest): string | null {
+function whyGated(
+  one: FoundSkill,
+  { tree, environment, surroundings }: SkillsRequest,
+  hasProgram: (name: string) => boolean,
+): string | null {
   const entry = valueAt(tree, 'skills', 'entries', one.key)
   const settings = isObject(entry) ? entry : {}
   if (settings.enabled === false) return `skills.entries.${one.key}.enabled is false`
@@ -211,8 +216,8 @@ function whyGated(one: FoundSkill, { tree, environment, surroundings }: SkillsRe
     if (!isSet) return `it needs the variable ${name}`
   }
   for (const key of requires.config) if (!isTruthy(tree, key)) return `it needs the setting ${key}`
-  for (const bin of requires.bins) if (!hasProgram(bin, environment)) return `it needs the program ${bin}`
-  if (requires.anyBins.length > 0 && !requires.anyBins.some((bin) => hasProgram(bin, environment)))
+  for (const bin of requires.bins) if (!hasProgram(bin)) return `it needs the program ${bin}`
+  if (requires.anyBins.length > 0 && !requires.anyBins.some((bin) => hasProgram(bin)))
     return `it needs one of the programs ${requires.anyBins.join(', ')}`
   return null
 }
@@ -225,13 +230,24 @@ function isTruthy(tree: Tree, key: string): boolean {
   return typeof value === 'string' ? textAt(tree, ...key.split('.')) !== null : Boolean(value)
 }
 
-function hasProgram(name: string, environment: Environment): boolean {
-  for (const folder of (environment.get('PATH') ?? '').split(path.delimiter)) {
-    if (folder === '') continue
-    try {
-      fs.accessSync(path.join(folder, name), fs.constants.X_OK)
-      return true
-    } catch {}
+/** Looks for programs on the search path, each once for one resolution. */
+function programFinder(environment: Environment): (name: string) => boolean {
+  const folders = (environment.get('PATH') ?? '').split(path.delimiter).filter((folder) => folder !== '')
+  const known = new Map<string, boolean>()
+  return (name) => {
+    const found = known.get(name) ?? folders.some((folder) => isExecutable(path.join(folder, name)))
+    known.set(name, found)
+    return found
   }
-  return false
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    // A look before the check: most of them are not there, and an exception costs more than a question.
+    if (!fs.existsSync(file)) return false
+    fs.accessSync(file, fs.constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }
