@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { Resolution } from '../../daemon/runtimes/adapter.ts'
@@ -11,6 +11,9 @@ export interface OpenClawHome {
   /** Writes below the home, or anywhere with an absolute path. */
   write(file: string, text: string | Uint8Array): void
   link(file: string, target: string): void
+  /** A second name for the same file. */
+  hardLink(file: string, target: string): void
+  folder(file: string): void
   resolve(request?: Partial<ResolveChoice>): Resolution
   remove(): void
 }
@@ -38,6 +41,8 @@ export function layOpenClawHome(length?: number): OpenClawHome {
     state,
     write: (file, text) => writeFileSync(place(file), text),
     link: (file, target) => symlinkSync(target, place(file)),
+    hardLink: (file, target) => linkSync(path.resolve(home, target), place(file)),
+    folder: (file) => void mkdirSync(path.resolve(home, file), { recursive: true }),
     resolve: (choice = {}) =>
       resolveOpenClaw({
         home: choice.state ?? state,

@@ -8,7 +8,7 @@ import { chooseAgent, entryKey } from './agent.ts'
 import { readBindings, routeOf } from './bindings.ts'
 import { resolveBootstrap } from './bootstrap.ts'
 import { resolveConfig } from './config.ts'
-import { textAt } from './config-tree.ts'
+import { type Tree, textAt } from './config-tree.ts'
 import { describeAgents, describeDomain } from './domains.ts'
 import { readEnvironment, recordEnvironment } from './environment.ts'
 import { resolveHooks } from './hooks.ts'
@@ -102,7 +102,8 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
           environment,
           surroundings,
           program,
-          ownsAmbient: ownsAmbient(tree, agent.id, chosen.roster.length),
+          ownsAmbient: ownsAmbient(tree, config.markedDefault, agent.id, chosen.roster.length),
+          canRead: tools.tools.some((tool) => tool.name === 'read' && tool.removed_by === null),
         })
   const plugins = resolvePlugins(disk, tree, places, program)
   const mcp = resolveMcp(tree, tools.layers, null)
@@ -329,7 +330,7 @@ const limit = (found: Effective | null, fallback: number): number =>
   typeof found?.value === 'number' && found.value > 0 ? Math.floor(found.value) : fallback
 
 /** The agent that owns what names none also gets the skills for looking after the program itself. */
-function ownsAmbient(tree: Parameters<typeof textAt>[0], id: string, agents: number): boolean {
-  const system = textAt(tree, 'agents', 'defaults', 'systemAgent', 'agentId')
+function ownsAmbient(tree: Tree, marked: string | null, id: string, agents: number): boolean {
+  const system = textAt(tree, 'agents', 'defaults', 'systemAgent', 'agentId') ?? marked
   return system === null ? agents === 1 : system === id
 }
