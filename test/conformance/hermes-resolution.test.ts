@@ -440,7 +440,9 @@ describe('the small home of the fixture', () => {
       model: 'scripted-1',
       provider: 'custom',
       surface: 'cli',
-      system_prompt_digest: `sha256:${sha(truth.sanitisedPrompt)}`,
+    })
+    expect(joined.context.session_snapshot).toMatchObject({
+      system_prompt: { digest: `sha256:${sha(truth.sanitisedPrompt)}`, started: 'Monday, November 30, 2026' },
     })
     writeFileSync(made.at('he-demo/AGENTS.md'), 'Root rules v2\n')
     const later = hermes.joinManifest(resolve(made, made.at('he-demo'), { version: '0.20.0' }).body, inferred)

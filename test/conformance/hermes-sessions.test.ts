@@ -171,9 +171,11 @@ describe('Hermes: schema 25 as 0.20.0 wrote it', () => {
       expect(body.execution).toMatchObject({
         surface: truth.source,
         cwd: truth.cwd,
-        system_prompt_digest: `sha256:${truth.systemPromptHash}`,
       })
-      expect(body.context.parent_session ?? null).toBe(truth.parent)
+      expect(body.context.session_snapshot).toMatchObject({
+        system_prompt: { digest: `sha256:${truth.systemPromptHash}`, hash: truth.systemPromptHash },
+        parent_session: truth.parent,
+      })
       const keys = Object.keys(z.record(z.string(), z.unknown()).parse(unit.meta.model_config)).sort()
       expect(keys).toEqual(truth.modelConfigKeys)
     },

@@ -26,6 +26,7 @@ export interface HermesRecord {
     readonly characters: number
     /** Null when the row says it is missing. */
     readonly head: string | null
+    readonly skills_index: string | null
     readonly workspace: string | null
     readonly project: PromptParts['project']
     readonly memory: string | null
@@ -95,6 +96,7 @@ export class Evidence {
       digest: text === null ? (hash === null ? '' : `sha256:${hash}`) : textDigest(text),
       characters: text === null ? 0 : [...text].length,
       head: parts?.head ?? null,
+      skills_index: parts?.skillsIndex ?? null,
       workspace: parts?.workspace ?? null,
       project: parts?.project ?? [],
       memory: parts?.memory ?? null,

@@ -10,14 +10,16 @@ import { blockedBy } from './tool-results.ts'
 type Unknown = ManifestBody['unknown'][number]
 const RULE = 'as the stored system prompt shows it (0.20.0)'
 
-/** URI of what stands before the parts that come from files: identity, guidance of the program, skills index. */
-export const HEAD_URI = 'record:system-prompt'
+/** URI of what stands before the parts that come from files, and of the skills index in it. */
+const HEAD_URI = 'record:system-prompt'
+const SKILLS_URI = 'record:skills-index'
 
 /** Pieces of the user's own text in the order of the prompt. What varies by day or by the state of the repository is none of them. */
 export function piecesOf({ prompt }: HermesRecord): readonly EffectivePiece[] {
   if (prompt === undefined || prompt.head === null) return []
   return [
     { path: HEAD_URI, label: null, text: prompt.head },
+    ...(prompt.skills_index === null ? [] : [{ path: SKILLS_URI, label: null, text: prompt.skills_index }]),
     ...prompt.project.map(({ label, text }) => ({ path: label, label: null, text })),
     ...(prompt.memory === null ? [] : [{ path: 'MEMORY.md', label: null, text: prompt.memory }]),
     ...(prompt.user === null ? [] : [{ path: 'USER.md', label: null, text: prompt.user }]),
@@ -143,22 +145,21 @@ function inferInstructions(
     effective_digest: effectiveDigest(pieces),
     resolved_order: [...new Set(sources.map(({ scope }) => scope))],
     sources: [...sources, ...lazy.filter(({ uri }, at, all) => all.findIndex((one) => one.uri === uri) === at)],
-    ...(prompt === undefined
-      ? {}
-      : {
-          system_prompt: {
-            digest: prompt.digest === '' ? null : prompt.digest,
-            hash: prompt.hash,
-            characters: prompt.characters,
-          },
-        }),
   }
 }
 
 function sourceOf(stretch: StretchEvidence, { path: shown, text }: EffectivePiece, position: number): ManifestSource {
   const base = { position, status: 'loaded', rule: RULE, text_digest: textDigest(text), used: true } as const
   if (shown === HEAD_URI)
-    return { ...blank(HEAD_URI, null), ...base, scope: 'identity', kind: 'instructions', label: null }
+    return {
+      ...blank(HEAD_URI, null),
+      ...base,
+      scope: 'identity',
+      kind: 'instructions',
+      label: 'identity and guidance',
+    }
+  if (shown === SKILLS_URI)
+    return { ...blank(SKILLS_URI, null), ...base, scope: 'skills', kind: 'skill', label: 'skills index' }
   const memory = shown === 'MEMORY.md' || shown === 'USER.md'
   const file = memory
     ? path.join(stretch.home, 'memories', shown)
@@ -300,9 +301,6 @@ function inferExecution(stretch: StretchEvidence, record: HermesRecord, unknown:
     provider: record.provider ?? null,
     profile: record.profile ?? profileOf(stretch.home),
     ...(config === undefined ? {} : { parameters: parametersOf(config) }),
-    ...(record.prompt === undefined || record.prompt.digest === ''
-      ? {}
-      : { system_prompt_digest: record.prompt.digest }),
   }
 }
 
@@ -324,6 +322,10 @@ function parametersOf(config: Readonly<Record<string, unknown>>): Record<string,
 const modeOf = (record: HermesRecord): string | null =>
   typeof record.model_config?.yolo_mode === 'boolean' ? (record.model_config.yolo_mode ? 'yolo' : 'ask') : null
 
+/**
+ * The session snapshot is referred to with its prompt, model configuration and parent (R54); messages, tokens and times are the run's.
+ * What of it is configuration stands in its own field and is compared there.
+ */
 function inferContext(stretch: StretchEvidence, record: HermesRecord, unknown: Unknown[]): ManifestBody['context'] {
   const blocks = [
     ['MEMORY.md', record.prompt?.memory ?? null],
@@ -347,8 +349,22 @@ function inferContext(stretch: StretchEvidence, record: HermesRecord, unknown: U
       profile: profileOf(stretch.home),
     })),
     retrieval_snapshot: null,
-    /** R54: the session this one came from, and in what way. */
-    ...(record.parent === undefined ? {} : { parent_session: record.parent, relation: record.relation ?? null }),
+    session_snapshot: {
+      from: record.from ?? null,
+      schema: record.schema ?? null,
+      system_prompt:
+        record.prompt === undefined
+          ? null
+          : {
+              digest: record.prompt.digest === '' ? null : record.prompt.digest,
+              hash: record.prompt.hash,
+              characters: record.prompt.characters,
+              started: record.started_line ?? null,
+            },
+      model_config: record.model_config ?? null,
+      parent_session: record.parent ?? null,
+      relation: record.relation ?? null,
+    },
   }
 }
 

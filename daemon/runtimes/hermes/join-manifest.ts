@@ -14,9 +14,7 @@ export function joinManifest(resolved: ManifestBody, inferred: ManifestBody): Ma
   const execution: ManifestBody['execution'] = {
     ...resolved.execution,
     ...Object.fromEntries(
-      ['parameters', 'system_prompt_digest', 'profile'].flatMap((key) =>
-        seen[key] === undefined ? [] : [[key, seen[key]]],
-      ),
+      ['parameters', 'profile'].flatMap((key) => (seen[key] === undefined ? [] : [[key, seen[key]]])),
     ),
     provider: seen.provider ?? resolved.execution.provider ?? null,
     surface: pick('execution.surface', seen.surface, resolved.execution.surface),
@@ -44,11 +42,7 @@ export function joinManifest(resolved: ManifestBody, inferred: ManifestBody): Ma
     },
     context: {
       ...resolved.context,
-      ...Object.fromEntries(
-        ['parent_session', 'relation'].flatMap((key) =>
-          inferred.context[key] === undefined ? [] : [[key, inferred.context[key]]],
-        ),
-      ),
+      session_snapshot: inferred.context.session_snapshot,
       session_ref: inferred.context.session_ref,
     },
     policy: {
@@ -105,7 +99,6 @@ function joinInstructions(
   return {
     body: {
       ...resolved,
-      ...(inferred.system_prompt === undefined ? {} : { system_prompt: inferred.system_prompt }),
       effective_digest: inferred.effective_digest,
       sources: [...sources, ...shown.values()],
     },

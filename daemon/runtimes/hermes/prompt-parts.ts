@@ -1,7 +1,9 @@
 /** Parts of a stored system prompt that come from the user's own files (runtime page 5.1). */
 export interface PromptParts {
-  /** Everything before the first part below: identity, guidance of the program, skills index. */
+  /** Everything before the first part below but the skills index: identity and guidance of the program. */
   readonly head: string
+  /** The skills index with its marks; null when there is none. */
+  readonly skillsIndex: string | null
   /** Lines of the workspace snapshot without its heading; null when there is none. */
   readonly workspace: string | null
   readonly project: readonly ProjectSection[]
@@ -24,6 +26,7 @@ export interface ProjectSection {
 
 const PROJECT = '\n\n# Project Context\n\n'
 const BAR = '═'.repeat(46)
+const SKILLS = /<available_skills>\n([\s\S]*?)\n<\/available_skills>/
 const MEMORY_HEAD = /^(MEMORY|USER PROFILE) \([^\n]*\) \[[^\n]*\]$/
 const LABEL =
   /^## ((?:[^\n]*\/)?(?:\.hermes\.md|HERMES\.md|AGENTS\.md|AGENTS\.override\.md|agents\.md|CLAUDE\.md|claude\.md|\.cursorrules|[^\n/]+\.mdc))\n\n/gm
@@ -46,13 +49,16 @@ export function readPromptParts(prompt: string): PromptParts {
       return [line.slice(0, colon), line.slice(colon + 2)] as const
     }),
   )
+  const head = workspace === null ? rest : rest.slice(0, workspace.index)
+  const index = SKILLS.exec(head)
   return {
-    head: workspace === null ? rest : rest.slice(0, workspace.index),
+    head: index === null ? head : head.slice(0, index.index) + head.slice(index.index + index[0].length),
+    skillsIndex: index?.[0] ?? null,
     workspace: workspace?.[1]?.trimEnd() ?? null,
     project,
     memory: notes.block,
     user: memory.block,
-    skills: readSkills(rest),
+    skills: readSkills(index?.[1] ?? ''),
     started: lines.get('Conversation started') ?? null,
     model: lines.get('Model') ?? null,
     provider: lines.get('Provider') ?? null,
@@ -87,9 +93,7 @@ function readSections(text: string): readonly ProjectSection[] {
   }))
 }
 
-function readSkills(text: string): PromptParts['skills'] {
-  const block = /<available_skills>\n([\s\S]*?)\n<\/available_skills>/.exec(text)?.[1]
-  if (block === undefined) return []
+function readSkills(block: string): PromptParts['skills'] {
   const skills: { name: string; description: string | null; category: string }[] = []
   let category = ''
   for (const line of block.split('\n')) {
