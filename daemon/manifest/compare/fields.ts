@@ -160,7 +160,11 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     if (VOLATILE.has(plain) || VOLATILE_NAME.test(plain)) return
     if (mixed && place.item !== null && DESCRIPTIVE.test(plain)) return
     const [hasA, hasB] = [isPresent(va), isPresent(vb)]
-    const isSame = va === vb || sameJson(va, vb) || sameJson(coverOf.a(va), coverOf.b(vb))
+    const isSame =
+      va === vb ||
+      sameJson(va, vb) ||
+      sameJson(coverOf.a(va), coverOf.b(vb)) ||
+      (a.cover !== b.cover && hasA && hasB && isSameBehind(plain, a, b, coverOf))
     if (isSame || (!hasA && !hasB)) {
       const isKnown = hasA || (a.knowledge.why(plain, false) === null && b.knowledge.why(plain, false) === null)
       if (isKnown) equal(place, coverOf.a(va ?? null))
@@ -306,6 +310,29 @@ const deepCover = (cover: Cover) => {
           ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]))
           : value
   return deep
+}
+
+/**
+ * Digests over texts that name places. From two checkouts or homes they differ though nothing behind them does; what they stand for is
+ * compared instead.
+ */
+const behind: Readonly<Record<string, (body: ManifestBody) => unknown>> = {
+  'instructions.effective_digest': ({ instructions }) =>
+    instructions.sources
+      .filter(({ position }) => position !== null)
+      .sort((x, y) => (x.position ?? 0) - (y.position ?? 0))
+      .map(({ path, label, text_digest }) => [path, label, text_digest]),
+  'context.memory_manifest_digest': ({ context }) => context.memory.map(({ path, digest }) => [path, digest]),
+  'policy.revision': ({ policy }) => [policy.permissions, policy.trust.trusted, policy.managed],
+}
+const isSameBehind = (
+  plain: string,
+  a: FieldSide,
+  b: FieldSide,
+  cover: { readonly a: (value: unknown) => unknown; readonly b: (value: unknown) => unknown },
+): boolean => {
+  const parts = behind[plain]
+  return parts !== undefined && sameJson(cover.a(parts(a.body)), cover.b(parts(b.body)))
 }
 
 const isEntering = (row: Row): boolean => typeof row.position === 'number'

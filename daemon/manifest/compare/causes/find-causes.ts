@@ -2,7 +2,7 @@ import type { Change } from '../fields.ts'
 import { capabilityCauses } from './capabilities.ts'
 import { type CauseContext, type Draft, Pool, shortDigest, valueEvidence } from './draft.ts'
 import { modelCauses } from './model.ts'
-import { outsideCauses } from './outside.ts'
+import { flagCauses, outsideCauses } from './outside.ts'
 import { policyCauses } from './policy.ts'
 import { settingCauses } from './settings.ts'
 import { sourceCauses } from './sources.ts'
@@ -46,21 +46,17 @@ const DERIVED: readonly {
 export const findCauses = (changes: readonly Change[], context: CauseContext): readonly Draft[] => {
   const known = changes.filter(({ unknown_on }) => unknown_on === null)
   const derived = known.filter(({ plain, item }) => item === null && DERIVED.some((one) => one.plain.test(plain)))
-  const files = known.filter(isSettingsFile)
-  const apart = new Set([...derived, ...files])
+  const apart = new Set(derived)
   const pool = new Pool(known.filter((change) => !apart.has(change)))
-  const drafts: Draft[] = []
-  for (const find of [
-    umbrellaCauses,
-    sourceCauses,
-    settingCauses,
-    modelCauses,
-    policyCauses,
-    capabilityCauses,
-    toolCauses,
-  ])
-    drafts.push(...find(pool, context))
-  drafts.push(...outsideCauses(pool, context))
+  const drafts: Draft[] = [...umbrellaCauses(pool, context)]
+  // Files of settings follow what stands in them, unless they came or went as a whole.
+  const files = pool.take(isSettingsFile)
+  for (const find of [sourceCauses, settingCauses, flagCauses]) drafts.push(...find(pool, context))
+  const chooses = drafts.findIndex(({ changes: own }) => own.some(({ plain }) => plain === 'execution.model'))
+  const chosen = drafts[chooses]
+  if (chosen) drafts[chooses] = { ...chosen, influence: 'used', because: 'it chose the model that gave every answer' }
+  drafts.push(...modelCauses(pool, context, chosen !== undefined))
+  for (const find of [policyCauses, capabilityCauses, toolCauses, outsideCauses]) drafts.push(...find(pool, context))
   return shareOut(drafts, derived, files, context)
 }
 

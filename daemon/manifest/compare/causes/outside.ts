@@ -15,16 +15,15 @@ import {
 
 const nowhere = { a: null, b: null } as const
 
-/** Repository, outside state, flags, task, and whatever no other cause has taken: nothing is left without one. */
+/** Repository, outside state, task, and whatever no other cause has taken: nothing is left without one. */
 export const outsideCauses = (pool: Pool, context: CauseContext): readonly Draft[] => [
-  ...flagCauses(pool, context),
   ...repositoryCause(pool, context),
   ...externalCauses(pool, context),
   ...placeCauses(pool, context),
   ...taskCause(pool, context),
 ]
 
-const flagCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
+export const flagCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
   const known = ({ unknown_on }: Change): boolean => unknown_on === null
   const drafts: Draft[] = []
   const flags = pool.take(

@@ -18,7 +18,8 @@ import {
   textField,
 } from './draft.ts'
 
-const TEXTS = new Set(['instructions', 'rule', 'import', 'memory'])
+/** Kinds of sources whose text can enter the context. */
+export const TEXTS = new Set(['instructions', 'rule', 'import', 'memory'])
 const nouns: Readonly<Record<string, string>> = {
   instructions: 'Instructions',
   rule: 'Rule',
