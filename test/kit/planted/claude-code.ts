@@ -23,7 +23,7 @@ const BAD: readonly Deed[] = [{ bash: 'npm test', output: '1 failed', failed: tr
 const GOOD: readonly Deed[] = [{ bash: 'npm test', output: '4 passed' }, { say: 'All tests pass.' }]
 
 /** The rule comes in when its paths match the file that is read. */
-const deedsOf = (world: World, { ending }: RunOptions, mcp: readonly string[]): readonly Deed[] => {
+export const deedsOf = (world: World, { ending }: RunOptions, mcp: readonly string[]): readonly Deed[] => {
   const file = inWork(world, '.claude/rules/http.md')
   const matches = /paths: src\/\*\*/.test(fs.readFileSync(file, 'utf8'))
   const bad = ending === 'bad'
@@ -66,9 +66,12 @@ export const plantedClaudeCode: PlantedRuntime = {
     git(world.workspace, 'commit', '-qm', 'initial')
   },
 
-  run(world, n, options) {
-    // What the run before left is taken back: only the planted difference counts.
+  reset(world) {
     put(inWork(world, 'src/retry.ts'), 'export const wait = 100\n')
+  },
+
+  run(world, n, options) {
+    this.reset(world)
     const mcp = options.mcpTools ?? ['mcp__tickets__list']
     return writeClaudeRun(world, options.cwd ?? world.workspace, {
       ...options,

@@ -48,10 +48,12 @@ export interface PlantedRuntime {
   readonly runtime: RuntimeName
   /** The tree every pair begins with. */
   lay(world: World): void
+  /** Takes back what a run changed, so that only the planted difference counts. */
+  reset(world: World): void
   /** One run, on disk as the agent would leave it, begun now. Gives its session id. */
-  run(world: World, n: number, options: RunOptions): string
+  run(world: World, n: number, options: RunOptions): string | Promise<string>
   /** A run that writes one file. */
-  runWriting(world: World, n: number, other: OtherRun): string
+  runWriting(world: World, n: number, other: OtherRun): string | Promise<string>
   /** Three differences that reach no run: an unused skill, a variable nobody reads, a setting about looks. */
   addIrrelevant(world: World): void
   readonly plants: readonly Plant[]

@@ -256,7 +256,7 @@ const environmentCauses = (pool: Pool, context: CauseContext): readonly Draft[] 
       kind: 'environment',
       class: 'configuration' satisfies CauseClass,
       category: 'environment' satisfies CompareCategory,
-      title: `Environment variable ${name} ${verb}${item.b?.source && item.b.source !== 'process' ? ` by ${short(context.b, String(item.b.source))}` : ''}`,
+      title: `Environment variable ${name} ${verb}${item.b?.source && item.b.source !== 'process' ? ` (${short(context.b, String(item.b.source))})` : ''}`,
       before: item.a === null ? null : words(item.a),
       after: item.b === null ? null : words(item.b),
       influence,
