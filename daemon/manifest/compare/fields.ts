@@ -79,6 +79,8 @@ const DESCRIPTIVE =
 
 /** Taken from the environment Reprise was started in; as good on one side as on the other. */
 const AS_GOOD_ON_BOTH = new Set(['execution.environment'])
+/** What every way of making a manifest tells: nothing there means that there is none, unless it is named as unknown. */
+const TOLD_BY_ALL = new Set(['instructions.effective_digest', 'execution.repo', 'execution.cwd'])
 /** Settled by the answer of the service or by the start: a resolution knows what is asked for, a run what it got. */
 const SETTLED_BY_RUN = new Set([
   'execution.model',
@@ -142,6 +144,9 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     if (resolvedSide !== null && SETTLED_BY_RUN.has(plain))
       return { side: resolvedSide, why: 'known only once the agent has started' }
     const [hasA, hasB] = [isPresent(va), isPresent(vb)]
+    if (plain.startsWith('task.') && hasA !== hasB) return { side: hasA ? 'b' : 'a', why: 'no task is known there' }
+    if (mixed && item === null && hasA !== hasB && !TOLD_BY_ALL.has(plain))
+      return { side: hasA ? 'b' : 'a', why: 'a manifest made in this way does not tell it' }
     if (inferredSide !== null && item !== null && !(inferredSide === 'a' ? hasA : hasB))
       return { side: inferredSide, why: 'the session record does not tell it' }
     // A text was looked at on one side only.

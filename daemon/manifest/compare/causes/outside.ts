@@ -81,8 +81,7 @@ const repositoryCause = (pool: Pool, context: CauseContext): readonly Draft[] =>
       (field.startsWith('execution.repo') || (item?.list === 'external' && /^git /.test(item.key))),
   )
   if (changes.length === 0) return []
-  const find = (field: string): Change | undefined =>
-    changes.find(({ plain: of }) => of === `execution.repo.${field}`)
+  const find = (field: string): Change | undefined => changes.find(({ plain: of }) => of === `execution.repo.${field}`)
   const [sha, branch, dirty] = [find('sha'), find('branch'), find('dirty_digest')]
   const status = changes.find(({ item }) => item?.list === 'external')
   const commit = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 10) : 'no commit')
