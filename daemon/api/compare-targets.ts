@@ -9,6 +9,7 @@ import {
 import type { Compared } from '../manifest/compare/compare.ts'
 import type { Parts } from '../parts.ts'
 import type { RunRow } from '../store/index/run-row.ts'
+import { readEventContent } from './event-content.ts'
 import { findManifest, loadManifest, resolveNow } from './manifest-handlers.ts'
 import { looksLikeDigest, parsePoint } from './references.ts'
 import { firstMention, mustHaveEvent, readFacts } from './run-evidence.ts'
@@ -59,6 +60,7 @@ const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
       body: manifest,
       home: named?.home_path ?? guessHome(parts, manifest),
       events: null,
+      inputOf: noInput,
       mentions: null,
       notes: [],
     }
@@ -74,6 +76,7 @@ const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
     body: manifest,
     home: named.home_path,
     events: facts,
+    inputOf: (seq) => inputOf(parts, named, seq),
     mentions: texts ? (word) => firstMention(index, named.key, word, facts) : null,
     notes: [
       ...(others.length > 0 && point.stretch === null
@@ -124,11 +127,26 @@ const sideNow = async (parts: Parts, request: Request, other: Compared | null): 
     body: manifest,
     home: home ?? guessHome(parts, manifest),
     events: null,
+    inputOf: noInput,
     mentions: null,
     notes:
       request.flags === undefined && recorded === null && other !== null
         ? ['resolved without start flags: those of the other side are not known']
         : [],
+  }
+}
+
+const noInput = async (): Promise<null> => null
+
+/** What a call was given, from wherever its lines are; compared only, never shown. */
+const inputOf = async (parts: Parts, run: RunRow, seq: number): Promise<string | null> => {
+  try {
+    const { content } = await readEventContent(parts, run, seq)
+    const inputs = content.parts.filter(({ role }) => role === 'input').map(({ label, text }) => `${label}\n${text}`)
+    return inputs.length === 0 ? null : inputs.join('\n')
+  } catch (error) {
+    if (error instanceof RepriseError) return null
+    throw error
   }
 }
 

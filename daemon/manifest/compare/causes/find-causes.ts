@@ -1,8 +1,8 @@
 import type { Change } from '../fields.ts'
 import { capabilityCauses } from './capabilities.ts'
-import { type CauseContext, type Draft, Pool, shortDigest, valueEvidence } from './draft.ts'
+import { type CauseContext, type Draft, Pool, shortDigest, textField, valueEvidence } from './draft.ts'
 import { modelCauses } from './model.ts'
-import { outsideCauses } from './outside.ts'
+import { flagCauses, outsideCauses, statusLines } from './outside.ts'
 import { policyCauses } from './policy.ts'
 import { settingCauses } from './settings.ts'
 import { sourceCauses } from './sources.ts'
@@ -35,6 +35,13 @@ const DERIVED: readonly {
     kind: 'memory',
   },
   {
+    plain: /^external(\.|$)/,
+    follows: ({ changes }) =>
+      changes.some(({ plain, item }) => item?.list === 'instructions.sources' || plain === 'execution.cwd'),
+    title: 'The work tree held other uncommitted changes at the start',
+    kind: 'repository',
+  },
+  {
     plain: /^policy\.revision$/,
     follows: ({ changes }) => changes.some(({ plain }) => plain.startsWith('policy.')),
     title: 'The policy differs; which rule is not known',
@@ -46,23 +53,38 @@ const DERIVED: readonly {
 export const findCauses = (changes: readonly Change[], context: CauseContext): readonly Draft[] => {
   const known = changes.filter(({ unknown_on }) => unknown_on === null)
   const derived = known.filter(({ plain, item }) => item === null && DERIVED.some((one) => one.plain.test(plain)))
-  const files = known.filter(isSettingsFile)
-  const apart = new Set([...derived, ...files])
+  const apart = new Set(derived)
   const pool = new Pool(known.filter((change) => !apart.has(change)))
-  const drafts: Draft[] = []
-  for (const find of [
-    umbrellaCauses,
-    sourceCauses,
-    settingCauses,
-    modelCauses,
-    policyCauses,
-    capabilityCauses,
-    toolCauses,
-  ])
-    drafts.push(...find(pool, context))
+  const drafts: Draft[] = [...umbrellaCauses(pool, context)]
+  // Files of settings follow what stands in them, unless they came or went as a whole.
+  const files = pool.take(isSettingsFile)
+  for (const find of [sourceCauses, settingCauses, flagCauses]) drafts.push(...find(pool, context))
+  const chooses = drafts.findIndex(({ changes: own }) => own.some(({ plain }) => plain === 'execution.model'))
+  const chosen = drafts[chooses]
+  if (chosen) drafts[chooses] = { ...chosen, influence: 'used', because: 'it chose the model that gave every answer' }
+  drafts.push(...modelCauses(pool, context, chosen !== undefined))
+  for (const find of [policyCauses, capabilityCauses, toolCauses]) drafts.push(...find(pool, context))
+  const status = takeExplainedStatus(pool, known, context)
   drafts.push(...outsideCauses(pool, context))
-  return shareOut(drafts, derived, files, context)
+  return shareOut(drafts, [...derived, ...status], files, context)
 }
+
+/** A status of the work tree that differs only in files whose difference is known, or in how it names them: it follows from them. */
+const takeExplainedStatus = (pool: Pool, known: readonly Change[], context: CauseContext): readonly Change[] => {
+  const isStatus = ({ item, unknown_on }: Change): boolean => unknown_on === null && isStatusItem(item)
+  const [status] = pool.peek(isStatus)
+  if (!status || pool.peek(({ plain }) => /^execution\.repo\.(sha|branch)$/.test(plain)).length > 0) return []
+  const { gone, come } = statusLines(context, status)
+  const lines = [...gone, ...come]
+  const isMoved = known.some(({ plain }) => plain === 'execution.cwd')
+  const files = known.flatMap(({ item }) =>
+    item?.list === 'instructions.sources' ? [textField(item.b ?? item.a, 'path')] : [],
+  )
+  const isKnown = ({ file }: { readonly file: string }): boolean =>
+    files.some((other) => other === file || (file.endsWith('/') && other?.startsWith(file)))
+  return (lines.length > 0 || isMoved) && lines.every(isKnown) ? pool.take(isStatus) : []
+}
+const isStatusItem = (item: Change['item']): boolean => item?.list === 'external' && item.key === 'git status at start'
 
 const isSettingsFile = ({ item }: Change): boolean =>
   item?.list === 'instructions.sources' && ['settings', 'state'].includes(String((item.b ?? item.a)?.kind))
@@ -74,26 +96,6 @@ const shareOut = (
   context: CauseContext,
 ): readonly Draft[] => {
   const extra = new Map<Draft, Change[]>(drafts.map((draft) => [draft, []]))
-  const alone: Draft[] = []
-  for (const change of derived) {
-    const rule = DERIVED.find((one) => one.plain.test(change.plain))
-    const causes = drafts.filter((draft) => rule?.follows(draft))
-    for (const draft of causes) extra.get(draft)?.push(change)
-    if (causes.length === 0 && rule)
-      alone.push({
-        kind: rule.kind,
-        class: 'configuration',
-        category: change.category,
-        title: rule.title,
-        before: shown(change.before),
-        after: shown(change.after),
-        influence: change.plain === 'policy.revision' ? 'in force' : 'entered',
-        because: 'its digest differs',
-        first: { a: null, b: null },
-        evidence: valueEvidence(context, change),
-        changes: [change],
-      })
-  }
   const lonely: Change[] = []
   for (const change of files) {
     const file = change.item?.a?.path ?? change.item?.b?.path
@@ -116,8 +118,30 @@ const shareOut = (
     for (const draft of causes) extra.get(draft)?.push(change)
     if (causes.length === 0) lonely.push(change)
   }
+  const whole = drafts.map((draft) => ({ ...draft, changes: [...draft.changes, ...(extra.get(draft) ?? [])] }))
+  const alone: Draft[] = []
+  const follow = new Map<Draft, Change[]>(whole.map((draft) => [draft, []]))
+  for (const change of derived) {
+    const rule = DERIVED.find((one) => one.plain.test(change.plain))
+    const causes = whole.filter((draft) => rule?.follows(draft))
+    for (const draft of causes) follow.get(draft)?.push(change)
+    if (causes.length === 0 && rule)
+      alone.push({
+        kind: rule.kind,
+        class: 'configuration',
+        category: change.category,
+        title: rule.title,
+        before: shown(change.before),
+        after: shown(change.after),
+        influence: change.plain === 'policy.revision' ? 'in force' : 'entered',
+        because: 'its digest differs',
+        first: { a: null, b: null },
+        evidence: valueEvidence(context, change),
+        changes: [change],
+      })
+  }
   return [
-    ...drafts.map((draft) => ({ ...draft, changes: [...draft.changes, ...(extra.get(draft) ?? [])] })),
+    ...whole.map((draft) => ({ ...draft, changes: [...draft.changes, ...(follow.get(draft) ?? [])] })),
     ...mergeAlone(alone),
     ...outsideCauses(new Pool(lonely), context),
   ]
