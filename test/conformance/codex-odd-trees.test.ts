@@ -365,6 +365,16 @@ describe('what is not known is said', () => {
       why: 'not given; the rules of 0.171.0 were applied',
     })
   })
+  it('requirements that are not followed', () => {
+    const { body } = resolve({
+      files: {
+        'etc/codex/requirements.toml': 'allowed_sandbox_modes = ["workspace-write"]\nallow_managed_hooks_only = true\n',
+      },
+    })
+    expect(body.execution.sandbox.mode).toBe('read-only')
+    expect(body.unknown.map(({ field }) => field)).toContain('policy allow_managed_hooks_only')
+    expect(body.policy.managed).toEqual(['/etc/codex/requirements.toml'])
+  })
   it('rules that are computed', () => {
     const { body } = resolve({ files: { 'home/dev/.codex/rules/a.rules': rulesFiles['of all kinds']?.text ?? '' } })
     expect(body.policy.permissions).toMatchObject({
