@@ -32,6 +32,7 @@ import { type DataPaths, prepareData } from './paths.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
 import { createRedactor } from './secrets/create-redactor.ts'
+import { createEgress } from './secrets/egress.ts'
 import { openKeys } from './secrets/keys.ts'
 import { openRevealLog } from './secrets/reveal-log.ts'
 import { openDocument } from './store/documents.ts'
@@ -95,10 +96,13 @@ const assemble = async (
 ): Promise<App> => {
   const now = (): Date => new Date()
   const lock = { release: () => opened[0]?.() }
-  const log = openLog(paths.log, now)
+  const keys = await openKeys(path.join(paths.dir, 'keys'))
+  const redactor = createRedactor(keys.hmacKey)
+  const egress = createEgress(redactor)
+  const log = openLog(paths.log, now, egress)
   const startedAt = now()
   const nonce = randomBytes(16).toString('hex')
-  const hub = createPushHub()
+  const hub = createPushHub(egress)
   const surroundings: Surroundings = {
     platform: process.platform,
     userHome: os.homedir(),
@@ -106,15 +110,13 @@ const assemble = async (
     systemRoot: env.REPRISE_SYSTEM_ROOT ?? '',
     now,
   }
-  const keys = await openKeys(path.join(paths.dir, 'keys'))
   for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
-  const redactor = createRedactor(keys.hmacKey)
   const store = openStoreReader({
     dir: paths.dir,
     key: keys,
     redactor,
     env,
-    log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
+    log: (message) => log('warn', 'store', { message: message }),
   })
   opened.push(() => store.close())
   const document = await openDocument({
@@ -193,7 +195,7 @@ const assemble = async (
           reopenIndex()
         },
         died(error) {
-          log('error', 'index worker died', { message: error.message.slice(0, 300) })
+          log('error', 'index worker died', { message: error.message })
           if (closing || ++restarts > 5) return
           worker = startWorker()
           void worker.ready
@@ -257,6 +259,7 @@ const assemble = async (
     store,
     index: () => index ?? reopenIndex(),
     redactor,
+    egress,
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
     surroundings,
@@ -280,7 +283,7 @@ const assemble = async (
     createDriftHandlers(parts),
     createExportHandlers(parts),
   )
-  const dispatch = createDispatch(handlers, changed, log)
+  const dispatch = createDispatch(handlers, { changed, log, gate: egress })
 
   return {
     paths,

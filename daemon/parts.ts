@@ -5,6 +5,7 @@ import type { IndexWorker } from './capture/worker-client.ts'
 import type { Log } from './log.ts'
 import type { DataPaths } from './paths.ts'
 import type { RuntimeAdapter, Surroundings } from './runtimes/adapter.ts'
+import type { Egress } from './secrets/egress.ts'
 import type { Redactor } from './secrets/redactor.ts'
 import type { RevealLog } from './secrets/reveal-log.ts'
 import type { IndexReader } from './store/index/reader.ts'
@@ -23,6 +24,7 @@ export interface Parts {
   readonly store: StoreReader
   readonly index: () => IndexReader
   readonly redactor: Redactor
+  readonly egress: Egress
   readonly reveals: RevealLog
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings

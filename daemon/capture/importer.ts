@@ -241,7 +241,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const logFault = (what: string, error: unknown, file: string | null): void => {
     const { message, stack } = error as Error
     const where = stack?.split('\n').slice(1, 5).join(' | ') ?? null
-    log('error', what, { path: file, message: message.slice(0, 300), where })
+    log('error', what, { path: file, message: message, where })
   }
 
   const begin = (): void => {

@@ -6,6 +6,7 @@ import { redactBody } from '../manifest/redact-body.ts'
 import type { Surroundings } from '../runtimes/adapter.ts'
 import { adapters } from '../runtimes/registry.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
+import { createEgress } from '../secrets/egress.ts'
 import { openKeys } from '../secrets/keys.ts'
 import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
@@ -26,16 +27,16 @@ const hintFor = (error: unknown): string | null =>
 
 const main = async (): Promise<void> => {
   const now = (): Date => new Date()
-  const log = openLog(`${start.dataDir}/logs/worker.log`, now)
   const keys = await openKeys(path.join(start.dataDir, 'keys'))
   const redactor = createRedactor(keys.hmacKey)
+  const log = openLog(`${start.dataDir}/logs/worker.log`, now, createEgress(redactor))
   const store = await openStore({
     dir: start.dataDir,
     key: keys,
     redactor,
     now,
     env: start.env,
-    log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
+    log: (message) => log('warn', 'store', { message: message }),
   })
   const opened = openIndex(start.dataDir, now)
   const surroundings: Surroundings = {
@@ -104,7 +105,7 @@ const main = async (): Promise<void> => {
       if (failure.code === 'internal')
         log('error', 'worker call failed', {
           method,
-          message: failure.message.slice(0, 300),
+          message: failure.message,
           stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null,
         })
       tell({ type: 'reply', id, ok: false, error: failure })

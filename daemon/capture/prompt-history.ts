@@ -145,7 +145,7 @@ export const createPromptHistory = (parts: Parts): PromptHistory => {
     } catch (error) {
       const { message } = error as Error
       one.settled.add(session)
-      log('error', 'typed prompts not kept', { run: id, message: message.slice(0, 300) })
+      log('error', 'typed prompts not kept', { run: id, message: message })
       gaps.save({
         kind: 'not_archived',
         home: one.id,
@@ -209,7 +209,7 @@ export const createPromptHistory = (parts: Parts): PromptHistory => {
         gaps.drop('unreadable_file', one.file)
       } catch (error) {
         const { message } = error as Error
-        log('error', 'prompt history not read', { path: one.file, message: message.slice(0, 300) })
+        log('error', 'prompt history not read', { path: one.file, message: message })
         gaps.save({
           kind: 'unreadable_file',
           home: one.id,

@@ -90,7 +90,7 @@ export const createSessionKeeper = ({
     } catch (error) {
       behind.delete(run)
       const { message } = error as Error
-      log('error', 'session not kept', { run: file.run_id, message: message.slice(0, 300) })
+      log('error', 'session not kept', { run: file.run_id, message: message })
       gaps.save({
         kind: 'not_archived',
         run: file.run_id,
