@@ -35,6 +35,7 @@ import { createRedactor } from './secrets/create-redactor.ts'
 import { createEgress } from './secrets/egress.ts'
 import { openKeys } from './secrets/keys.ts'
 import { openRevealLog } from './secrets/reveal-log.ts'
+import { openVault } from './secrets/vault.ts'
 import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
 import { createIndexReader, type IndexReader } from './store/index/reader.ts'
@@ -175,7 +176,7 @@ const assemble = async (
         userHome: surroundings.userHome,
         env: { ...env },
         systemRoot: surroundings.systemRoot,
-        keepTexts: settings.read().collection !== 'digests',
+        collection: settings.read(),
       },
       {
         news(news) {
@@ -260,6 +261,7 @@ const assemble = async (
     index: () => index ?? reopenIndex(),
     redactor,
     egress,
+    vault: openVault(paths.dir, { platform: process.platform, env }, now),
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
     surroundings,

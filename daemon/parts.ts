@@ -8,6 +8,7 @@ import type { RuntimeAdapter, Surroundings } from './runtimes/adapter.ts'
 import type { Egress } from './secrets/egress.ts'
 import type { Redactor } from './secrets/redactor.ts'
 import type { RevealLog } from './secrets/reveal-log.ts'
+import type { Vault } from './secrets/vault.ts'
 import type { IndexReader } from './store/index/reader.ts'
 import type { StoreReader } from './store/open-store-reader.ts'
 
@@ -26,6 +27,7 @@ export interface Parts {
   readonly redactor: Redactor
   readonly egress: Egress
   readonly reveals: RevealLog
+  readonly vault: Vault
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings
   readonly settings: { read(): Settings; write(change: Partial<Settings>): Promise<Settings>; damage(): string | null }

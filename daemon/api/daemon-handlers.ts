@@ -1,5 +1,13 @@
 import fs from 'node:fs'
-import { CONTRACT_VERSION, type Gap, PRODUCT_VERSION, RepriseError } from '../../contract/index.ts'
+import path from 'node:path'
+import {
+  CONTRACT_VERSION,
+  type CollectionOverride,
+  type Gap,
+  PRODUCT_VERSION,
+  RepriseError,
+  type Status,
+} from '../../contract/index.ts'
 import type { Parts } from '../parts.ts'
 import { querySearch } from '../store/index/search-query.ts'
 import type { SomeHandlers } from './handlers.ts'
@@ -36,7 +44,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
       return { ok: true as const }
     },
 
-    'status.get': () => {
+    'status.get': async () => {
       const index = parts.index()
       parts.homes.refresh()
       const { phase, sample, url, progress, lagMs } = parts.state()
@@ -81,10 +89,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
         gaps,
         gap_count: total,
         progress: [...progress],
-        vault: {
-          key_store: 'file' as const,
-          note: "keys lie in a file only you can read; the system's key store is not used yet",
-        },
+        vault: await describeVault(parts),
       }
     },
 
@@ -126,11 +131,14 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
 
     'settings.get': () => parts.settings.read(),
     'settings.set': async (change) => {
-      if (change.collection === 'originals')
-        throw new RepriseError('refused', 'collection: originals cannot be kept yet', 'choose redacted or digests')
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+      if (change.collection_overrides !== undefined)
+        Object.assign(given, { collection_overrides: checkOverrides(parts, change.collection_overrides) })
+      const levels = [change.collection, ...(change.collection_overrides ?? []).map(({ level }) => level)]
+      // A key is made when the first original is to be kept, and not before: its place may ask a person to unlock something.
+      if (levels.includes('originals')) await parts.vault.prepare()
       const settings = await parts.settings.write(given)
-      await parts.worker.call('keepTexts', settings.collection !== 'digests')
+      await parts.worker.call('collect', settings)
       return settings
     },
 
@@ -140,6 +148,44 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
       return { runs: sessions, events, seconds }
     },
   }) satisfies SomeHandlers
+
+const describeVault = async ({ vault, log }: Parts): Promise<Status['vault']> => {
+  try {
+    const { keyStore, why, objects } = await vault.state()
+    const locked = keyStore === 'none' && objects > 0
+    // Before there is a vault nothing is amiss; its key will lie with the others unless the system's key store answers then.
+    if (keyStore === 'none' && !locked) return { key_store: 'file', note: why, objects }
+    return { key_store: keyStore, note: keyStore === 'file' ? FILE_KEY : why, objects }
+  } catch (error) {
+    log('warn', 'vault', { message: (error as Error).message })
+    return { key_store: 'none', note: (error as Error).message, objects: 0 }
+  }
+}
+
+const FILE_KEY =
+  'its key is a file that only your account can read: no key store of the system answered when it was made'
+
+/** Paths as they are compared: absolute, without a final separator. Throws `wrong_usage` naming the entry. */
+const checkOverrides = (
+  { surroundings }: Parts,
+  overrides: readonly CollectionOverride[],
+): readonly CollectionOverride[] => {
+  const seen = new Set<string>()
+  return overrides.map((override, n) => {
+    const typed = override.path.trim().replace(/^~(?=$|[\\/])/, surroundings.userHome)
+    if (!path.isAbsolute(typed))
+      throw new RepriseError(
+        'wrong_usage',
+        `collection_overrides.${n}.path: ${JSON.stringify(override.path)} is no absolute path`,
+        'begin it with / or ~',
+      )
+    const place = path.resolve(typed)
+    if (seen.has(`${override.of} ${place}`))
+      throw new RepriseError('wrong_usage', `collection_overrides.${n}.path: ${place} is named twice`)
+    seen.add(`${override.of} ${place}`)
+    return { ...override, path: place }
+  })
+}
 
 /** Gaps on record, and those that follow from counts in the index. */
 const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } => {

@@ -14,7 +14,8 @@ export const readEventDetail = async (parts: Parts, run: string, seq: number, wh
   if (!event) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
   const { content, lines } = await readEventContent(parts, row, seq)
   const place = `e:${row.id}:${seq}`
-  const shown = (text: string, where: string) => showText(parts.redactor, text, `${place}:${where}`, whole)
+  const shown = (text: string, where: string) =>
+    showText(parts.redactor, text, `${place}:${where}`, { whole, archived: lines.from === 'archive' })
   return {
     event: toEvent(event),
     parts:

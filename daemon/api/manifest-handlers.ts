@@ -37,7 +37,7 @@ export const createManifestHandlers = (parts: Parts) =>
         return source.text_digest === null || typeof text !== 'string' ? [] : [{ digest: source.text_digest, text }]
       })
       const body = scanSources(resolution.body, ({ uri }) => resolution.texts.get(uri), parts.redactor)
-      return { manifest: await parts.worker.call('freeze', body, texts) }
+      return { manifest: await parts.worker.call('freeze', body, texts, homePath) }
     },
 
     'manifest.instructions': async ({ target, all }) => {

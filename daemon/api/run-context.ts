@@ -30,7 +30,7 @@ export const readContext = async (
   const { request, from } = await rebuild(parts, reply)
   // Texts are numbered in the order of `textsOf`: the reference of a covered span names its number.
   let n = 0
-  const shown = (text: string) => showText(parts.redactor, text, `e:${reply.row.id}:${reply.seq}:x${n++}`, whole)
+  const shown = (text: string) => showText(parts.redactor, text, `e:${reply.row.id}:${reply.seq}:x${n++}`, { whole })
   const block = ({ kind, label, text, format, cached }: RequestBlock): ContextBlock => ({
     kind,
     label,

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { z } from 'zod'
 import type { RunId } from '../../contract/index.ts'
 import type { ArchiveSlice, Store } from '../store/store.ts'
+import type { KeepOriginals } from './keep-originals.ts'
 
 /** What the archive keeps beside the lines of a session (`run.json`), enough to rebuild the index without the agent's home. */
 export const aboutRunSchema = z.looseObject({
@@ -34,10 +35,13 @@ export interface ArchiveRequest {
   readonly file: string
   readonly rel: string
   readonly about: AboutRun
+  readonly generation: number
   readonly from: { readonly byte: number; readonly line: number }
   /** How far the reader went: nothing beyond it is kept, so that archive and index agree. */
   readonly until: number
   readonly newGeneration: boolean
+  /** Where lines that hold a secret go besides; null where only covered ones are kept. */
+  readonly originals: KeepOriginals | null
 }
 
 /** Keeps the next part of a session file; gives how far it got. Only whole lines, and the last one when its row was already read. */
@@ -45,7 +49,7 @@ export const archiveStep = async (
   store: Store,
   request: ArchiveRequest,
 ): Promise<{ readonly byte: number; readonly line: number }> => {
-  const { run, file, rel, about, from, until, newGeneration } = request
+  const { run, file, rel, about, from, until, newGeneration, originals } = request
   const slices: ArchiveSlice[] = []
   let { byte, line } = from
   const fd = fs.openSync(file, 'r')
@@ -61,6 +65,7 @@ export const archiveStep = async (
   } finally {
     fs.closeSync(fd)
   }
+  await originals?.lines(run, slices, request.generation)
   await store.sessions.append(run, about, slices, newGeneration)
   return { byte, line }
 }

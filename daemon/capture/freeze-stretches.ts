@@ -5,13 +5,15 @@ import { validateForFreeze } from '../manifest/validate.ts'
 import type { RuntimeAdapter, SourceText, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
+import type { CollectedPlace, Collection } from './collection.ts'
+import type { KeepOriginals } from './keep-originals.ts'
 
 export interface FreezeParts {
   readonly store: Store
   readonly redactor: Redactor
   readonly surroundings: Surroundings
-  /** Texts are kept with secrets covered, or not at all (`digests`). */
-  readonly keepTexts: boolean
+  readonly collection: Collection
+  readonly originals: KeepOriginals
 }
 
 export interface Frozen {
@@ -31,7 +33,7 @@ export const freezeStretch = async (
   watched: boolean,
   over: boolean,
 ): Promise<Frozen> => {
-  const { store, redactor, surroundings, keepTexts } = parts
+  const { store, redactor, surroundings } = parts
   const inferred = adapter.inferManifest(evidence)
   const problems: string[] = []
   let body: ManifestBody = inferred
@@ -61,7 +63,7 @@ export const freezeStretch = async (
       problems.push(`the configuration could not be resolved at the start: ${(error as Error).message}`)
     }
   }
-  if (keepTexts && texts.length > 0) await store.texts.put(texts)
+  await keepTexts(parts, { home: evidence.home, workspaces: evidence.cwd === null ? [] : [evidence.cwd] }, texts)
   const shown = new Map(texts.map(({ digest, text }) => [digest as string, text]))
   const scanned = scanSources(
     over ? body : withoutUnused(body),
@@ -74,6 +76,18 @@ export const freezeStretch = async (
   )
   const manifest = await store.manifests.put(frozen)
   return { digest: manifest.integrity.manifest_digest as Digest, problems }
+}
+
+/** Brings texts of sources into the store, as far as texts of the place are kept: secrets covered, and the originals of those that had any. */
+export const keepTexts = async (
+  { store, collection, originals }: Pick<FreezeParts, 'store' | 'collection' | 'originals'>,
+  place: CollectedPlace,
+  texts: readonly { readonly digest: Digest; readonly text: string }[],
+): Promise<void> => {
+  const level = collection(place)
+  if (level === 'digests' || texts.length === 0) return
+  if (level === 'originals') await originals.texts(texts)
+  await store.texts.put(texts)
 }
 
 /** Of a run that goes on nobody can say yet what it will not use: "declared, never used" becomes "not known". */

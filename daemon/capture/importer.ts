@@ -3,13 +3,16 @@ import { type Progress, RepriseError, type RuntimeName } from '../../contract/in
 import type { Log } from '../log.ts'
 import type { RuntimeAdapter, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import type { Vault } from '../secrets/vault.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
+import type { Collection } from './collection.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { findArchivedOnly, scanHome, type Task } from './home-scan.ts'
 import { createImportProgress } from './import-progress.ts'
 import { createUnitImporter, type ImportStep } from './import-unit.ts'
 import { indexWords } from './index-words.ts'
+import { createKeepOriginals } from './keep-originals.ts'
 import { createSideFileKeeper, tellLeftOut } from './keep-side-files.ts'
 import { linkRun } from './link-runs.ts'
 import { createPromptHistory } from './prompt-history.ts'
@@ -33,7 +36,8 @@ export interface ImporterParts {
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings
   readonly log: Log
-  readonly keepTexts: () => boolean
+  readonly collection: Collection
+  readonly vault: Pick<Vault, 'put'>
   readonly tell: (news: ImportNews) => void
 }
 
@@ -63,22 +67,23 @@ export interface Importer {
  * (links, manifests, archive, full text). Every step leaves index and store in a state from which the next start can go on.
  */
 export const createImporter = (parts: ImporterParts): Importer => {
-  const { db, store, adapters, log, surroundings, redactor, keepTexts } = parts
+  const { db, store, adapters, log, surroundings, redactor, collection } = parts
   const { now } = surroundings
   const sql = statements(db)
-  const gaps = createGapNotes(sql, now)
+  const gaps = createGapNotes(sql, now, redactor)
+  const originals = createKeepOriginals({ vault: parts.vault, redactor, gaps, now })
   const abouts = createRunAbouts(store)
   const units = createUnitImporter({
     db,
-    writer: createRunWriter(db, redactor, keepTexts),
+    writer: createRunWriter(db, redactor, collection),
     now,
     archived: (run, file, generation) => store.sessions.read(run, file, generation),
   })
   const changes = createSessionChanges({ db, store, units, abouts, gaps, now })
   const sideFiles = createSideFileKeeper({ sql, store, redactor, gaps, now })
-  const keeper = createSessionKeeper({ db, store, log, gaps, abouts, adapters, sideFiles, keepTexts })
-  const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, keepTexts })
-  const freeze = () => ({ store, redactor, surroundings, keepTexts: keepTexts() })
+  const keeper = createSessionKeeper({ db, store, log, gaps, abouts, adapters, sideFiles, originals, collection })
+  const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, collection })
+  const freeze = () => ({ store, redactor, surroundings, collection, originals })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const reading = createSessionReading({ db, units, changes, gaps, log })
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))

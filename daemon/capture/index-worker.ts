@@ -8,10 +8,16 @@ import { adapters } from '../runtimes/registry.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
 import { createEgress } from '../secrets/egress.ts'
 import { openKeys } from '../secrets/keys.ts'
+import { openVault } from '../secrets/vault.ts'
+import { statements } from '../store/index/database.ts'
 import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
+import { type Collection, collectionBy } from './collection.ts'
+import { keepTexts } from './freeze-stretches.ts'
+import { createGapNotes } from './gap-notes.ts'
 import { createImporter, type Importer } from './importer.ts'
+import { createKeepOriginals } from './keep-originals.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
 
 /** The thread that reads sessions and writes index and store, so that the daemon always answers. */
@@ -46,7 +52,9 @@ const main = async (): Promise<void> => {
     systemRoot: start.systemRoot,
     now,
   }
-  let keepTexts = start.keepTexts
+  let collect = collectionBy(start.collection)
+  const collection: Collection = (place) => collect(place)
+  const vault = openVault(start.dataDir, { platform: process.platform, env: start.env }, now)
 
   const newImporter = (): Importer =>
     createImporter({
@@ -56,7 +64,8 @@ const main = async (): Promise<void> => {
       adapters,
       surroundings,
       log,
-      keepTexts: () => keepTexts,
+      collection,
+      vault,
       tell: (news) => tell({ type: 'news', news }),
     })
   let importer = newImporter()
@@ -64,9 +73,16 @@ const main = async (): Promise<void> => {
   const calls: WorkerCalls = {
     sync: (homes, watching) => importer.sync(homes, watching),
     hint: (paths, homes) => importer.hint(paths, homes),
-    async freeze(body: ManifestBody, texts) {
-      if (keepTexts && texts.length > 0)
-        await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text })))
+    async freeze(body: ManifestBody, texts, home = '') {
+      const originals = createKeepOriginals({
+        vault,
+        redactor,
+        gaps: createGapNotes(statements(opened.db), now, redactor),
+        now,
+      })
+      const { cwd } = body.execution
+      const known = texts.map(({ digest, text }) => ({ digest: digest as Digest, text }))
+      await keepTexts({ store, collection, originals }, { home, workspaces: cwd === null ? [] : [cwd] }, known)
       return store.manifests.put(redactBody(body, redactor))
     },
     async reindex(homes, watching) {
@@ -76,9 +92,13 @@ const main = async (): Promise<void> => {
       importer = newImporter()
       return importer.sync(homes, watching)
     },
-    check: () => store.check(),
-    keepTexts(keep) {
-      keepTexts = keep
+    async check() {
+      const found = await store.check()
+      const damaged = [...found.damaged, ...(await vault.verifyAll())]
+      return { ...found, damaged, ok: found.ok && damaged.length === 0 }
+    },
+    collect(rules) {
+      collect = collectionBy(rules)
     },
     async stop() {
       await importer.stop()

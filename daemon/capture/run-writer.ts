@@ -3,6 +3,7 @@ import { isCredentialFile } from '../secrets/credential-files.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Database } from '../store/index/database.ts'
 import { statements } from '../store/index/database.ts'
+import type { Collection } from './collection.ts'
 import { rowKey, shortKey } from './run-ids.ts'
 
 /** Longest summary on the timeline, in characters, after redaction. */
@@ -25,7 +26,7 @@ export interface RunWriter {
 }
 
 /** Writes what a reader says of a run into the index. Every text is redacted before it is cut, so that no half of a secret stays. */
-export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () => boolean): RunWriter => {
+export const createRunWriter = (db: Database, redactor: Redactor, collection: Collection): RunWriter => {
   const sql = statements(db)
   const clean = (text: string, limit: number): string => {
     const line = redactor.redact(text).text.replaceAll(/\s+/g, ' ').trim()
@@ -133,12 +134,24 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
         chain = String(next)
         return next
       }
+      const { home } = sql(
+        'select homes.path as home from runs join homes on homes.id = runs.home where runs.key = ?',
+      ).get(run) as { home: string }
+      const workspaces = new Set<string>()
+      let keepTexts = collection({ home, workspaces: [] }) !== 'digests'
+      /** A run that comes to a place where no text is kept leaves none from then on. */
+      const enter = (cwd: string | null): void => {
+        if (cwd === null || workspaces.has(cwd)) return
+        workspaces.add(cwd)
+        keepTexts = collection({ home, workspaces: [...workspaces] }) !== 'digests'
+      }
       const feed: RunFeed = {
         writing: true,
         generation: 1,
         counts: { events: 0, words: 0 },
         sink: {
           event(event) {
+            enter(event.cwd)
             const key = event.contentKey === null || event.lane === 'sidechain' ? null : roll(event.contentKey)
             if (!feed.writing) return
             insertEvent(run, feed.generation, event, key)
@@ -149,7 +162,7 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
             if (feed.writing) amendEvent(run, seq, change)
           },
           words(seq, role, text) {
-            if (!feed.writing || !keepTexts() || text.trim() === '') return
+            if (!feed.writing || !keepTexts || text.trim() === '') return
             const most = WORDS[role]
             const redacted = redactor.redact(text.length > most * 2 ? text.slice(0, most * 2) : text).text
             sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(

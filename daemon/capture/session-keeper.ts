@@ -4,7 +4,9 @@ import type { RuntimeAdapter, SessionUnit } from '../runtimes/adapter.ts'
 import { type Database, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
 import { type AboutRun, archiveStep } from './archive-run.ts'
+import type { Collection } from './collection.ts'
 import type { GapNotes } from './gap-notes.ts'
+import type { KeepOriginals } from './keep-originals.ts'
 import type { SideFileKeeper } from './keep-side-files.ts'
 import type { RunAbouts } from './run-abouts.ts'
 
@@ -30,8 +32,8 @@ interface KeeperParts {
   readonly abouts: RunAbouts
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly sideFiles: SideFileKeeper
-  /** False at the collection level that keeps digests only. */
-  readonly keepTexts: () => boolean
+  readonly originals: KeepOriginals
+  readonly collection: Collection
 }
 
 interface FileRow {
@@ -46,6 +48,7 @@ interface FileRow {
   readonly runtime: RuntimeName
   readonly home_path: string
   readonly session: string
+  readonly workspaces: string
   readonly parent_session: string | null
   readonly relation: string | null
   readonly meta: string
@@ -60,7 +63,8 @@ export const createSessionKeeper = ({
   abouts,
   adapters,
   sideFiles,
-  keepTexts,
+  collection,
+  originals,
 }: KeeperParts): SessionKeeper => {
   const sql = statements(db)
   const behind = new Set<number>()
@@ -72,12 +76,15 @@ export const createSessionKeeper = ({
     return Number(row.n)
   }
 
+  const levelOf = ({ home_path: home, workspaces }: FileRow) =>
+    collection({ home, workspaces: JSON.parse(workspaces) as string[] })
+
   const keepOne = async (run: number): Promise<void> => {
     const file = sql(
-      `select files.*, runs.id as run_id, runs.session, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
+      `select files.*, runs.id as run_id, runs.session, runs.workspaces, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
        from files join runs on runs.key = files.run join homes on homes.id = runs.home where files.run = ?`,
     ).get(run) as FileRow | undefined
-    if (!file || !keepTexts()) {
+    if (!file || levelOf(file) === 'digests') {
       behind.delete(run)
       return
     }
@@ -135,9 +142,11 @@ export const createSessionKeeper = ({
       file: path,
       rel: file.rel,
       about,
+      generation: file.generation,
       from,
       until: file.offset,
       newGeneration,
+      originals: levelOf(file) === 'originals' ? originals : null,
     })
     save.run(to.byte, to.line, file.key)
     return to.byte >= file.offset || to.byte === from.byte

@@ -1,15 +1,21 @@
 import type { ErrorBody, Manifest, ManifestBody } from '../../contract/index.ts'
 import type { CheckResult } from '../store/store.ts'
+import type { CollectionRules } from './collection.ts'
 import type { HomeRef, ImportNews, SyncTotals } from './importer.ts'
 
 /** What the main thread can ask of the index worker, the only writer of index and store. */
 export interface WorkerCalls {
   sync(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   hint(paths: readonly string[], homes: readonly HomeRef[]): void
-  freeze(body: ManifestBody, texts: readonly { readonly digest: string; readonly text: string }[]): Promise<Manifest>
+  /** `home`: whose configuration it is; decides, with its directory, what is kept of the texts. */
+  freeze(
+    body: ManifestBody,
+    texts: readonly { readonly digest: string; readonly text: string }[],
+    home?: string,
+  ): Promise<Manifest>
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   check(): Promise<CheckResult>
-  keepTexts(keep: boolean): void
+  collect(rules: CollectionRules): void
   stop(): Promise<void>
 }
 
@@ -20,7 +26,7 @@ export interface WorkerStart {
   readonly userHome: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly systemRoot: string
-  readonly keepTexts: boolean
+  readonly collection: CollectionRules
 }
 
 export interface WorkerRequest {
