@@ -2,7 +2,9 @@ import { Command, CommanderError } from 'commander'
 import { PRODUCT_VERSION, RepriseError } from '../contract/index.ts'
 import { addContextCommand } from './commands/context-command.ts'
 import { addDaemonCommands } from './commands/daemon-commands.ts'
+import { addExportCommand } from './commands/export-command.ts'
 import { addManifestCommands } from './commands/manifest-commands.ts'
+import { addRevealCommand } from './commands/reveal-command.ts'
 import { addRunCommands } from './commands/run-commands.ts'
 import { addStoreCommands } from './commands/store-commands.ts'
 import { printFailure, type Terminal } from './output.ts'
@@ -24,7 +26,15 @@ const main = async (argv: readonly string[]): Promise<number> => {
     .version(PRODUCT_VERSION)
     .exitOverride()
     .configureOutput({ writeErr: (text) => terminal.note(text.trimEnd()), outputError: () => undefined })
-  for (const add of [addDaemonCommands, addRunCommands, addContextCommand, addManifestCommands, addStoreCommands])
+  for (const add of [
+    addDaemonCommands,
+    addRunCommands,
+    addContextCommand,
+    addManifestCommands,
+    addStoreCommands,
+    addExportCommand,
+    addRevealCommand,
+  ])
     add(program, session)
   for (const command of program.commands) command.option('--json', 'one JSON document on standard output')
   try {

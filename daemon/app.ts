@@ -15,7 +15,7 @@ import { createDaemonHandlers } from './api/daemon-handlers.ts'
 import { createDispatch, type Dispatch } from './api/dispatch.ts'
 import { createDriftHandlers } from './api/drift-handlers.ts'
 import { createExportHandlers } from './api/export-handlers.ts'
-import { combineHandlers } from './api/handlers.ts'
+import { combineHandlers, type Handlers } from './api/handlers.ts'
 import { createHomeHandlers } from './api/home-handlers.ts'
 import { type Loopback, listenOnLoopback } from './api/listeners.ts'
 import { readLoopback, writeLoopback } from './api/loopback-record.ts'
@@ -24,6 +24,7 @@ import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
+import type { Ask } from './export/run-material.ts'
 import { createHomeRegistry } from './homes.ts'
 import { takeWriterLock } from './lock.ts'
 import { type Log, openLog } from './log.ts'
@@ -275,7 +276,9 @@ const assemble = async (
       lagMs: oldestHint === null ? 0 : now().getTime() - oldestHint,
     }),
   }
-  const handlers = combineHandlers(
+  /** A handler asked by another one, in the same turn of the queue. */
+  const ask: Ask = async (name, input) => handlers[name](input, { via: 'process' })
+  const handlers: Handlers = combineHandlers(
     createDaemonHandlers(parts, acts),
     createRunHandlers(parts),
     createManifestHandlers(parts),
@@ -283,7 +286,7 @@ const assemble = async (
     createSensitiveHandlers(parts),
     createCompareHandlers(parts),
     createDriftHandlers(parts),
-    createExportHandlers(parts),
+    createExportHandlers(parts, ask),
   )
   const dispatch = createDispatch(handlers, { changed, log, gate: egress })
 

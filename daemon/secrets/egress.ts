@@ -21,8 +21,12 @@ export interface Egress {
 /** Texts that leave together. */
 export interface Passage {
   text(text: string): Cleared
-  /** One line of JSON. */
+  /** JSON of a value, judged by its names too. */
   json(value: unknown, indent?: number): Cleared
+  /** The same on one line, to be put into a text that goes through the gate as a whole. */
+  bare(value: unknown): string
+  /** A value covered but not counted, to be cut or rearranged before it goes through as a text. */
+  value<T>(value: T): T
   /** Covered places in all that went through, those included that were covered before. */
   readonly redactions: number
 }
@@ -41,6 +45,8 @@ export const createEgress = (redactor: Redactor): Egress => {
       }
       return {
         text: (given) => count(text(given)),
+        value,
+        bare: (given) => JSON.stringify(value(given)),
         json: (given, indent) => count(text(JSON.stringify(value(given), null, indent))),
         get redactions() {
           return redactions
