@@ -87,6 +87,8 @@ describe('the log of reads', () => {
     family: 'npm',
     where: 'run',
     by: 'window',
+    who: 'someone',
+    reason: n === 1 ? null : 'a test',
   })
 
   it('is appended to, newest first, closed to others', async () => {
