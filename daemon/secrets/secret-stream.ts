@@ -1,4 +1,4 @@
-import { entropyOf } from './entropy.ts'
+import { looksRandom } from './entropy.ts'
 import { PLACEHOLDER } from './find-secrets.ts'
 import type { Redactor } from './redactor.ts'
 import { vendorRules } from './vendor-rules.ts'
@@ -134,13 +134,6 @@ function restOfBlock(text: string): number {
   const body = lines.trimEnd().length
   const end = KEY_END.exec(text.slice(body))?.[0].length ?? 0
   return body + end
-}
-
-function looksRandom(word: string): boolean {
-  if (word.length < 6) return false
-  const mixed = /[a-z][A-Z]|[A-Z]{2}[a-z]/.test(word)
-  if (/\d/.test(word) && /[A-Za-z]/.test(word)) return mixed || entropyOf(word) >= 2
-  return (mixed && word.length >= 8) || (word.length >= 20 && entropyOf(word) >= 3.6)
 }
 
 /** Cheap, and said to nearly every border: no secret goes over it. */
