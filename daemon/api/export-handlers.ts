@@ -14,7 +14,8 @@ export const createExportHandlers = (parts: Parts, ask: Ask) => {
     work: (passage: Passage, out: ExportFile) => Promise<void>,
   ): Promise<{ file: string; bytes: number; redactions: number }> => {
     const closed = [...parts.homes.list().map((home) => home.path), parts.paths.dir]
-    const out = await openExportFile({ file, replace: replace === true, closed })
+    const place = file.replace(/^~(?=[\\/])/, parts.surroundings.userHome)
+    const out = await openExportFile({ file: place, replace: replace === true, closed })
     try {
       const passage = parts.egress.open()
       await work(passage, out)

@@ -1,4 +1,5 @@
 import { Link } from 'wouter'
+import { Button } from '../parts/button.tsx'
 import { CommandHint } from '../parts/command-hint.tsx'
 import { IdText } from '../parts/digest.tsx'
 import {
@@ -20,7 +21,15 @@ import type { RunDetails } from './run-screen.tsx'
 const w = words.run
 
 /** One run in two lines: what it is, how it ended, what it cost, how completely it was seen. */
-export function RunHeader({ details, at }: { readonly details: RunDetails; readonly at: number }) {
+export function RunHeader({
+  details,
+  at,
+  onExport,
+}: {
+  readonly details: RunDetails
+  readonly at: number
+  readonly onExport: () => void
+}) {
   const { run, coverage } = details
   const tokens = sumTokens(run)
   return (
@@ -38,6 +47,9 @@ export function RunHeader({ details, at }: { readonly details: RunDetails; reado
         <span className="ml-auto flex shrink-0 items-center gap-2 max-sm:hidden">
           <IdText id={run.id} />
           <CommandHint command={`reprise show ${run.id}@${at}`} />
+          <Button small onClick={onExport}>
+            {words.export.act}
+          </Button>
         </span>
       </div>
       <div className="mt-1 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 text-dense text-text-2">
