@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander'
 import { PRODUCT_VERSION, RepriseError } from '../contract/index.ts'
 import { addContextCommand } from './commands/context-command.ts'
 import { addDaemonCommands } from './commands/daemon-commands.ts'
+import { addDiffCommand } from './commands/diff-command.ts'
 import { addExportCommand } from './commands/export-command.ts'
 import { addManifestCommands } from './commands/manifest-commands.ts'
 import { addRevealCommand } from './commands/reveal-command.ts'
@@ -31,6 +32,7 @@ const main = async (argv: readonly string[]): Promise<number> => {
     addRunCommands,
     addContextCommand,
     addManifestCommands,
+    addDiffCommand,
     addStoreCommands,
     addExportCommand,
     addRevealCommand,

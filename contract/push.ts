@@ -9,6 +9,8 @@ export const pushSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('changed'), tags: z.array(z.string()) }),
   z.object({ type: z.literal('progress'), progress: progressSchema }),
   z.object({ type: z.literal('run'), run: z.string(), events: z.number().int(), status: z.string() }),
+  /** A change of configuration was noticed; `alert` when something was lost by it. */
+  z.object({ type: z.literal('drift'), id: z.string(), title: z.string(), alert: z.string().nullable() }),
   z.object({ type: z.literal('reset'), reason: z.string() }),
   z.object({ type: z.literal('draining') }),
 ])

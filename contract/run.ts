@@ -84,6 +84,8 @@ export const runSchema = z.object({
   tokens: tokensSchema,
   tokens_are_lower_bound: z.boolean(),
   manifest: z.string().nullable(),
+  /** Runs that began with the same words are of the same task; null when no prompt is recorded. */
+  task: z.string().nullable(),
   coverage: coverageStateSchema,
   unreadable_lines: z.number().int(),
   /** The session's files as they are now: still there, shrunk, vanished. */

@@ -23,6 +23,7 @@ import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
+import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
 import type { Ask } from './export/run-material.ts'
 import { createHomeRegistry } from './homes.ts'
@@ -121,6 +122,8 @@ const assemble = async (
     log: (message) => log('warn', 'store', { message: message }),
   })
   opened.push(() => store.close())
+  const sources = createSessionSources({ folder: path.join(paths.dir, 'tmp') })
+  opened.push(() => sources.close())
   const document = await openDocument({
     path: paths.settings,
     schema: settingsSchema,
@@ -185,6 +188,10 @@ const assemble = async (
             if (news.progress.phase !== 'discovering') looked = true
             progress = news.progress
             hub.send({ type: 'progress', progress: news.progress })
+          } else if (news.type === 'drift') {
+            const { id, title, alert } = news.drift
+            hub.send({ type: 'drift', id, title, alert })
+            changedSoon(['drift', 'timeline', 'manifests'])
           } else if (news.type === 'run') {
             if (news.events >= 0) hub.send({ type: 'run', run: news.run, events: news.events, status: news.status })
             changedSoon(['runs', 'timeline', 'events', 'status'])
@@ -260,6 +267,7 @@ const assemble = async (
     },
     store,
     index: () => index ?? reopenIndex(),
+    sources,
     redactor,
     egress,
     vault: openVault(paths.dir, { platform: process.platform, env }, now),
@@ -311,6 +319,11 @@ const assemble = async (
               .call('hint', changedPaths, homes.refs())
               .catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
           },
+          onConfiguration({ runtime, path: home }) {
+            void worker
+              .call('noteConfiguration', [{ runtime, path: home }])
+              .catch((error: Error) => log('error', 'hint not handled', { message: error.message }))
+          },
           onState: () => changedSoon(['status', 'health']),
         })
         await watches.update(homes.list())
@@ -330,6 +343,7 @@ const assemble = async (
       await loopback?.close()
       if (tagTimer) clearTimeout(tagTimer)
       index?.close()
+      sources.close()
       await store.close()
       lock.release()
     },

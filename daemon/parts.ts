@@ -1,6 +1,7 @@
 import type { Progress, RuntimeName, Settings } from '../contract/index.ts'
 import type { PushHub } from './api/push-hub.ts'
 import type { HomeRef } from './capture/importer.ts'
+import type { SessionSources } from './capture/open-session.ts'
 import type { IndexWorker } from './capture/worker-client.ts'
 import type { Log } from './log.ts'
 import type { DataPaths } from './paths.ts'
@@ -24,6 +25,7 @@ export interface Parts {
   /** Reading only: all writing is the worker's. */
   readonly store: StoreReader
   readonly index: () => IndexReader
+  readonly sources: SessionSources
   readonly redactor: Redactor
   readonly egress: Egress
   readonly reveals: RevealLog

@@ -12,6 +12,7 @@ import { words } from './words/en.ts'
 
 const RunScreen = lazy(() => import('./run/run-screen.tsx'))
 const ManifestScreen = lazy(() => import('./manifest/manifest-screen.tsx'))
+const CompareScreen = lazy(() => import('./compare/compare-screen.tsx'))
 const SearchScreen = lazy(() => import('./search/search-screen.tsx'))
 const HomesScreen = lazy(() => import('./homes/homes-screen.tsx'))
 const HealthScreen = lazy(() => import('./health/health-screen.tsx'))
@@ -56,6 +57,9 @@ function Routes() {
       <Route path="/runs/:run">{({ run }) => <RunReference reference={run} />}</Route>
       <Route path="/manifests/:digest">
         {({ digest }) => <ManifestScreen key={digest} target={digest} ofRun={false} />}
+      </Route>
+      <Route path="/compare">
+        <CompareScreen />
       </Route>
       <Route path="/search">
         <SearchScreen />

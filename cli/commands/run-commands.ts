@@ -1,7 +1,14 @@
 import type { Command } from 'commander'
-import { RepriseError, type Run, type RunEvent, type RuntimeName, runtimeNames } from '../../contract/index.ts'
+import {
+  type Output,
+  RepriseError,
+  type Run,
+  type RunEvent,
+  type RuntimeName,
+  runtimeNames,
+} from '../../contract/index.ts'
 import type { Connection } from '../connection.ts'
-import { formatTime, plain, printJson, printTable } from '../output.ts'
+import { formatTime, plain, printJson, printTable, type Terminal } from '../output.ts'
 import type { Session } from '../session.ts'
 
 export const addRunCommands = (program: Command, session: Session): void => {
@@ -71,16 +78,18 @@ export const addRunCommands = (program: Command, session: Session): void => {
     .command('search <words...>')
     .description('find words in sessions')
     .option('--runtime <name>', 'only in runs of this agent')
-    .option('--config', 'in the history of configuration (not there yet)')
+    .option('--config', 'in the history of configuration: files, keys, values, servers')
     .option('--limit <n>', 'how many at the most')
     .action((words: string[], options: { runtime?: string; config?: boolean; limit?: string }) =>
       session.withConnection({ start: true }, async (connection, terminal) => {
-        if (options.config)
-          throw new RepriseError(
-            'refused',
-            'the history of configuration cannot be searched yet',
-            'search sessions without --config',
-          )
+        if (options.config) {
+          const found = await connection.call('search.configuration', {
+            text: words.join(' '),
+            ...(options.runtime === undefined ? {} : { runtime: asRuntime(options.runtime) }),
+            ...(options.limit === undefined ? {} : { limit: asCount('--limit', options.limit) }),
+          })
+          return printConfigurationHits(terminal, found)
+        }
         const result = await connection.call('search.run', {
           text: words.join(' '),
           ...(options.runtime === undefined ? {} : { runtime: asRuntime(options.runtime) }),
@@ -96,6 +105,25 @@ export const addRunCommands = (program: Command, session: Session): void => {
         else if (result.total > hits.length) terminal.out(`${hits.length} of ${result.total}; more with --limit`)
       }),
     )
+}
+
+const printConfigurationHits = (terminal: Terminal, { hits, total }: Output<'search.configuration'>): void => {
+  const shown = hits.map((hit) => ({
+    ...hit,
+    run: null,
+    seq: null,
+    snippet: hit.snippet.replaceAll(/[\ue000\ue001]/g, ''),
+  }))
+  if (terminal.json) {
+    printJson(terminal, { hits: shown, total })
+    return
+  }
+  for (const { drift, at, path, what, snippet } of shown) {
+    const where = path === null ? plain(what) : `${plain(path)} (${plain(what)})`
+    terminal.out(`${drift ?? ''}  ${formatTime(at)}  ${where}  ${plain(snippet.replaceAll(/\s+/g, ' '))}`)
+  }
+  if (shown.length === 0) terminal.out('nothing found')
+  else if (total > shown.length) terminal.out(`${shown.length} of ${total}; more with --limit`)
 }
 
 const allEvents = async (connection: Connection, run: string): Promise<RunEvent[]> => {

@@ -1,5 +1,7 @@
 import { type HomeId, RepriseError, type RunId } from '../../contract/index.ts'
+import type { FileRow } from '../capture/file-rows.ts'
 import { readOneLine } from '../capture/line-reader.ts'
+import { type AsRead, openAsRead, withStamp } from '../capture/open-as-read.ts'
 import { type EventLines, readEventLines } from '../capture/read-event-lines.ts'
 import { readSideFile } from '../capture/read-side-file.ts'
 import { runIdOf } from '../capture/run-ids.ts'
@@ -20,7 +22,7 @@ export const readEventContent = async (
   const event = index
     .sql('select id, kind, tool, tool_use_id from events where run = ? and seq = ?')
     .get(row.key, seq) as { id: string; kind: never; tool: string | null; tool_use_id: string | null } | undefined
-  const kept = event ? await readEventLines(index, parts.store, row, seq) : null
+  const kept = event ? await readEventLines(index, parts.store, row, seq, sessionOpener(parts, row)) : null
   const lines = kept?.from === 'archive' && originals ? await openOriginals(parts, row, seq, kept) : kept
   const adapter = parts.adapters.get(row.runtime)
   if (!event || !lines || !adapter) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
@@ -64,6 +66,14 @@ const openOriginals = async (parts: Parts, row: RunRow, seq: number, kept: Event
   }
   return opened ? { ...kept, lines, from: 'vault' } : kept
 }
+
+/** Opens the session of a run, whatever it lies in. One that is no plain file stays open for a while, as clicks come in rows. */
+export const sessionOpener =
+  (parts: Parts, row: RunRow) =>
+  (file: FileRow): AsRead => {
+    const unit = withStamp(unitOf(parts, row, Buffer.from(file.path).toString()), file)
+    return openAsRead(parts.sources, parts.adapters.get(row.runtime) ?? {}, unit, file)
+  }
 
 /** The session of a run as its adapter knows it. */
 export const unitOf = (parts: Parts, row: RunRow, file: string): SessionUnit => {

@@ -71,7 +71,7 @@ export const describeHome = (parts: Parts, home: KnownHome): Home => {
   const counts = parts
     .index()
     .sql(
-      `select count(*) as sessions, coalesce(sum(runs.unreadable), 0) as unreadable, coalesce(sum(files.size), 0) as bytes, max(runs.sort_at) as newest
+      `select count(*) as sessions, coalesce(sum(runs.unreadable), 0) as unreadable, coalesce(sum(case when files.ino = 0 then files.offset else files.size end), 0) as bytes, max(runs.sort_at) as newest
        from runs left join files on files.run = runs.key where runs.home = ?`,
     )
     .get(home.id) as { sessions: number; unreadable: number; bytes: number; newest: string | null }

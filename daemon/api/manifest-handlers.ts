@@ -1,6 +1,13 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Digest, type InstructionPiece, isDigest, type Manifest, RepriseError } from '../../contract/index.ts'
+import {
+  type Digest,
+  type InstructionPiece,
+  isDigest,
+  type Manifest,
+  type ParsedInput,
+  RepriseError,
+} from '../../contract/index.ts'
 import { homeIdOf } from '../capture/run-ids.ts'
 import { realPath } from '../homes.ts'
 import { scanSources } from '../manifest/scan-sources.ts'
@@ -12,36 +19,15 @@ export const createManifestHandlers = (parts: Parts) =>
   ({
     'manifest.get': async ({ target }) => {
       const digest = await findManifest(parts, target)
-      const manifest = await load(parts, digest)
+      const manifest = await loadManifest(parts, digest)
       const damage = await missingTexts(parts, manifest)
       return { manifest, intact: true, damage }
     },
 
-    'manifest.resolve': async ({ runtime, workspace, home, flags }) => {
-      const adapter = parts.adapters.get(runtime)
-      if (!adapter) throw new RepriseError('refused', `${runtime} cannot be resolved yet`, 'claude-code can')
-      const cwd = path.resolve(workspace)
-      if (!isDirectory(cwd))
-        throw new RepriseError('not_found', `workspace: ${cwd} is no directory`, 'give an existing directory')
-      const homePath = home === undefined ? defaultHome(parts, runtime) : realPath(path.resolve(home))
-      const resolution = adapter.resolve({
-        home: homePath,
-        cwd,
-        flags: flags ?? [],
-        surroundings: parts.surroundings,
-        version: null,
-        keyed: parts.redactor.keyed,
-      })
-      const texts = resolution.body.instructions.sources.flatMap((source) => {
-        const text = resolution.texts.get(source.uri)?.text
-        return source.text_digest === null || typeof text !== 'string' ? [] : [{ digest: source.text_digest, text }]
-      })
-      const body = scanSources(resolution.body, ({ uri }) => resolution.texts.get(uri), parts.redactor)
-      return { manifest: await parts.worker.call('freeze', body, texts, homePath) }
-    },
+    'manifest.resolve': async (request) => ({ manifest: await resolveNow(parts, { ...request, version: null }) }),
 
     'manifest.instructions': async ({ target, all }) => {
-      const manifest = await load(parts, await findManifest(parts, target))
+      const manifest = await loadManifest(parts, await findManifest(parts, target))
       const { effective_digest, sources } = manifest.instructions
       const entering = sources
         .filter((source) => source.position !== null)
@@ -70,8 +56,41 @@ export const createManifestHandlers = (parts: Parts) =>
     },
   }) satisfies SomeHandlers
 
+/** What would be in force for a start now, frozen. `installed`: under the rules of the program that is there, where it can be found. */
+export const resolveNow = async (
+  parts: Parts,
+  {
+    runtime,
+    workspace,
+    home,
+    flags,
+    version,
+  }: ParsedInput<'manifest.resolve'> & { readonly version: 'installed' | null },
+): Promise<Manifest> => {
+  const adapter = parts.adapters.get(runtime)
+  if (!adapter) throw new RepriseError('refused', `${runtime} cannot be resolved yet`, 'claude-code can')
+  const cwd = path.resolve(workspace)
+  if (!isDirectory(cwd))
+    throw new RepriseError('not_found', `workspace: ${cwd} is no directory`, 'give an existing directory')
+  const homePath = home === undefined ? defaultHome(parts, runtime) : realPath(path.resolve(home))
+  const resolution = adapter.resolve({
+    home: homePath,
+    cwd,
+    flags: flags ?? [],
+    surroundings: parts.surroundings,
+    version: version === null ? null : (adapter.findProgram(homePath, parts.surroundings)?.version ?? null),
+    keyed: parts.redactor.keyed,
+  })
+  const texts = resolution.body.instructions.sources.flatMap((source) => {
+    const text = resolution.texts.get(source.uri)?.text
+    return source.text_digest === null || typeof text !== 'string' ? [] : [{ digest: source.text_digest, text }]
+  })
+  const body = scanSources(resolution.body, ({ uri }) => resolution.texts.get(uri), parts.redactor)
+  return parts.worker.call('freeze', { runtime, path: homePath }, body, texts)
+}
+
 /** A manifest by digest or unique prefix, or that of a run, a point or a stretch. */
-const findManifest = async (parts: Parts, target: string): Promise<Digest> => {
+export const findManifest = async (parts: Parts, target: string): Promise<Digest> => {
   if (isDigest(target)) return target
   if (looksLikeDigest(target)) {
     const found = await parts.store.manifests.find(target.replace(/^sha256:/, ''))
@@ -115,7 +134,7 @@ const findManifest = async (parts: Parts, target: string): Promise<Digest> => {
   return found.manifest
 }
 
-const load = async (parts: Parts, digest: Digest): Promise<Manifest> => {
+export const loadManifest = async (parts: Parts, digest: Digest): Promise<Manifest> => {
   const manifest = await parts.store.manifests.get(digest)
   if (!manifest) throw new RepriseError('not_found', `there is no manifest ${digest}`)
   return manifest

@@ -6,7 +6,7 @@ import type { Parts } from '../parts.ts'
 import type { RebuiltRequest, RequestBlock } from '../runtimes/adapter.ts'
 import { SecretStream } from '../secrets/secret-stream.ts'
 import type { RunRow } from '../store/index/run-row.ts'
-import { unitOf } from './event-content.ts'
+import { sessionOpener, unitOf } from './event-content.ts'
 import { parsePoint } from './references.ts'
 import { showText } from './shown-text.ts'
 
@@ -98,10 +98,11 @@ const rebuild = async (
   { row, seq, generation }: Reply,
 ): Promise<{ readonly request: RebuiltRequest; readonly from: 'disk' | 'archive' }> => {
   const adapter = parts.adapters.get(row.runtime)
-  const lines = openSessionLines(parts.index(), parts.store, row, generation)
+  const open = sessionOpener(parts, row)
+  const lines = openSessionLines(parts.index(), parts.store, row, generation, open)
   if (!adapter || !lines) throw new RepriseError('not_found', `nothing was kept of ${row.id}`)
   try {
-    const reply = await readEventLines(parts.index(), parts.store, row, seq)
+    const reply = await readEventLines(parts.index(), parts.store, row, seq, open)
     if (!reply || reply.from === 'none')
       throw new RepriseError('not_found', `the record of ${row.id}@${seq} is gone`, reply?.why ?? undefined)
     return {

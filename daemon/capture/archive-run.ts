@@ -32,7 +32,8 @@ const LF = 10
 
 export interface ArchiveRequest {
   readonly run: RunId
-  readonly file: string
+  /** The session, opened to be read at any place. */
+  readonly fd: number
   readonly rel: string
   readonly about: AboutRun
   readonly generation: number
@@ -49,21 +50,16 @@ export const archiveStep = async (
   store: Store,
   request: ArchiveRequest,
 ): Promise<{ readonly byte: number; readonly line: number }> => {
-  const { run, file, rel, about, from, until, newGeneration, originals } = request
+  const { run, fd, rel, about, from, until, newGeneration, originals } = request
   const slices: ArchiveSlice[] = []
   let { byte, line } = from
-  const fd = fs.openSync(file, 'r')
-  try {
-    while (byte < until && byte - from.byte < STEP) {
-      const bytes = readWholeLines(fd, byte, until)
-      if (bytes === null) break
-      const lineBytes = lengthsOfLines(bytes)
-      slices.push({ file: rel, firstLine: line + 1, firstByte: byte, bytes, lineBytes })
-      byte += bytes.length
-      line += lineBytes.length
-    }
-  } finally {
-    fs.closeSync(fd)
+  while (byte < until && byte - from.byte < STEP) {
+    const bytes = readWholeLines(fd, byte, until)
+    if (bytes === null) break
+    const lineBytes = lengthsOfLines(bytes)
+    slices.push({ file: rel, firstLine: line + 1, firstByte: byte, bytes, lineBytes })
+    byte += bytes.length
+    line += lineBytes.length
   }
   await originals?.lines(run, slices, request.generation)
   await store.sessions.append(run, about, slices, newGeneration)

@@ -1,12 +1,14 @@
 import type { Digest, ManifestBody, RunId } from '../../contract/index.ts'
+import { type CompletionParts, completeBody } from '../manifest/complete/complete-body.ts'
 import { redactBody } from '../manifest/redact-body.ts'
 import { scanSources } from '../manifest/scan-sources.ts'
-import { validateForFreeze } from '../manifest/validate.ts'
+import { withChecks } from '../manifest/with-checks.ts'
 import type { RuntimeAdapter, SourceText, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
-import type { CollectedPlace, Collection } from './collection.ts'
+import type { Collection } from './collection.ts'
 import type { KeepOriginals } from './keep-originals.ts'
+import { keepTexts } from './keep-texts.ts'
 
 export interface FreezeParts {
   readonly store: Store
@@ -14,10 +16,13 @@ export interface FreezeParts {
   readonly surroundings: Surroundings
   readonly collection: Collection
   readonly originals: KeepOriginals
+  readonly completion: CompletionParts
 }
 
 export interface Frozen {
   readonly digest: Digest
+  /** The task the stretch began with; null when its record shows no prompt. */
+  readonly task: string | null
   readonly problems: readonly string[]
 }
 
@@ -33,7 +38,7 @@ export const freezeStretch = async (
   watched: boolean,
   over: boolean,
 ): Promise<Frozen> => {
-  const { store, redactor, surroundings } = parts
+  const { store, redactor, surroundings, completion } = parts
   const inferred = adapter.inferManifest(evidence)
   const problems: string[] = []
   let body: ManifestBody = inferred
@@ -63,6 +68,8 @@ export const freezeStretch = async (
       problems.push(`the configuration could not be resolved at the start: ${(error as Error).message}`)
     }
   }
+  const asOf = body === inferred ? 'record' : 'now'
+  body = await completeBody(completion, adapter, evidence.home, body, asOf)
   await keepTexts(parts, { home: evidence.home, workspaces: evidence.cwd === null ? [] : [evidence.cwd] }, texts)
   const shown = new Map(texts.map(({ digest, text }) => [digest as string, text]))
   const scanned = scanSources(
@@ -70,24 +77,10 @@ export const freezeStretch = async (
     ({ uri, text_digest }) => read.get(uri) ?? { text: shown.get(text_digest ?? '') ?? null },
     redactor,
   )
-  const frozen = redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor)
-  problems.push(
-    ...validateForFreeze(frozen, redactor).map(({ check, where, message }) => `${check} at ${where}: ${message}`),
-  )
-  const manifest = await store.manifests.put(frozen)
-  return { digest: manifest.integrity.manifest_digest as Digest, problems }
-}
-
-/** Brings texts of sources into the store, as far as texts of the place are kept: secrets covered, and the originals of those that had any. */
-export const keepTexts = async (
-  { store, collection, originals }: Pick<FreezeParts, 'store' | 'collection' | 'originals'>,
-  place: CollectedPlace,
-  texts: readonly { readonly digest: Digest; readonly text: string }[],
-): Promise<void> => {
-  const level = collection(place)
-  if (level === 'digests' || texts.length === 0) return
-  if (level === 'originals') await originals.texts(texts)
-  await store.texts.put(texts)
+  const frozen = withChecks(redactBody({ ...scanned, run_id: run, stretch: evidence.n }, redactor), redactor)
+  problems.push(...frozen.failed)
+  const manifest = await store.manifests.put(frozen.body)
+  return { digest: manifest.integrity.manifest_digest as Digest, task: manifest.task.id, problems }
 }
 
 /** Of a run that goes on nobody can say yet what it will not use: "declared, never used" becomes "not known". */

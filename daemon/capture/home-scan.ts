@@ -1,17 +1,24 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { RunId } from '../../contract/index.ts'
-import type { RuntimeAdapter, SessionUnit } from '../runtimes/adapter.ts'
+import {
+  linesFrom,
+  type RuntimeAdapter,
+  type SessionProblem,
+  type SessionUnit,
+  SourceBusy,
+} from '../runtimes/adapter.ts'
 import type { Statement } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
 import { aboutRunSchema } from './archive-run.ts'
 import type { GapNotes } from './gap-notes.ts'
-import { homeIdOf } from './run-ids.ts'
+import { homeIdOf, runIdOf } from './run-ids.ts'
 
 /** A session file that may have something new. */
 export interface Task {
   readonly unit: SessionUnit
   readonly adapter: RuntimeAdapter
+  /** Bytes, as far as they are known; a session that is no plain file has none before it is written out. */
   readonly size: number
   /** Milliseconds; newer files are read first. */
   readonly mtime: number
@@ -26,6 +33,8 @@ export interface HomeScan {
   readonly gone: readonly { readonly run: number; readonly file: string }[]
   /** Folders that could not be listed: what they hold is unknown. */
   readonly unlisted: readonly string[]
+  /** Sources that were being written to and could not be listed now: to be looked at again a moment later. */
+  readonly busy: readonly SessionProblem[]
 }
 
 interface KnownFile {
@@ -33,6 +42,7 @@ interface KnownFile {
   readonly mtime: number
   readonly ino: number
   readonly state: string
+  readonly offset: number
 }
 
 /** Looks at a home as it is now: which session files differ from what was read of them. Reads none of them. */
@@ -50,8 +60,14 @@ export const scanHome = (
   const all = new Map<string, Task>()
   const tasks: Task[] = []
   const problems: string[] = []
-  const units = adapter.listSessions(home, ({ path: where, reason }) => {
+  const busy: SessionProblem[] = []
+  const report = (problem: SessionProblem): void => {
+    const { path: where, reason } = problem
     problems.push(where)
+    if (problem.busy) {
+      busy.push(problem)
+      return
+    }
     gaps.save({
       kind: 'unreadable_file',
       home: id,
@@ -59,21 +75,23 @@ export const scanHome = (
       message: `${where} could not be listed: ${reason}`,
       hint: 'check its permissions',
     })
-  })
-  for (const unit of units) {
-    const stat = fs.statSync(unit.file, { throwIfNoEntry: false })
-    const mtime = Math.trunc(stat?.mtimeMs ?? 0)
-    const task: Task = { unit, adapter, size: stat?.size ?? 0, mtime }
-    all.set(unit.file, task)
-    const known = sql('select size, mtime, ino, state from files where path = ?').get(Buffer.from(unit.file)) as
+  }
+  const listed = new Set<string>()
+  for (const unit of list(adapter, home, report)) {
+    const now = lookAt(unit)
+    const known = sql('select size, mtime, ino, state, offset from files where path = ?').get(Buffer.from(unit.file)) as
       | KnownFile
       | undefined
+    const plain = linesFrom(unit) === null
+    const task: Task = { unit, adapter, size: plain ? (now?.size ?? 0) : (known?.offset ?? 0), mtime: now?.mtime ?? 0 }
+    all.set(unit.file, task)
+    listed.add(runIdOf(id, unit.session))
     const same =
-      stat !== undefined &&
+      now !== null &&
       known?.state === 'present' &&
-      known.size === stat.size &&
-      known.mtime === mtime &&
-      known.ino === stat.ino
+      known.size === now.size &&
+      known.mtime === now.mtime &&
+      known.ino === now.ino
     if (!same) tasks.push(task)
   }
   // What could be looked at this time is no gap any more; files have their own say when they are read.
@@ -82,21 +100,54 @@ export const scanHome = (
   }[])
     if (!problems.includes(where) && !all.has(where)) gaps.drop('unreadable_file', where)
   const present = sql(
-    "select files.path as path, files.run as run from files join runs on runs.key = files.run where runs.home = ? and files.state = 'present'",
-  ).all(id) as { path: Uint8Array; run: number }[]
-  // A folder that could not be listed says nothing about the files in it: unknown is not absent.
+    "select files.path as path, files.run as run, runs.id as id, runs.meta as meta from files join runs on runs.key = files.run where runs.home = ? and files.state = 'present'",
+  ).all(id) as { path: Uint8Array; run: number; id: string; meta: string }[]
+  // A folder that could not be listed says nothing about the files in it: unknown is not absent. A session listed under another name
+  // was moved.
+  const homeListed = !isUnlistable(home) && fs.existsSync(home)
   const gone = present
-    .map(({ path: bytes, run }) => ({ run, file: Buffer.from(bytes).toString() }))
-    .filter(({ file }) => !all.has(file) && !problems.some((where) => file.startsWith(where)) && isGone(file))
-  return { tasks, all, gone, unlisted: problems.filter(isUnlistable) }
+    .filter((row) => !listed.has(row.id))
+    .map(({ path: bytes, run, meta }) => ({ run, file: Buffer.from(bytes).toString(), meta }))
+    .filter(
+      ({ file, meta }) =>
+        !problems.some((where) => file.startsWith(where)) &&
+        (linesFrom({ meta: JSON.parse(meta) as Record<string, unknown> }) === null ? isGone(file) : homeListed),
+    )
+  return { tasks, all, gone, unlisted: problems.filter(isUnlistable), busy }
 }
 
-/** Sessions of a home that only the archive still knows (B13): their files are gone, and the index may be new. */
+/** All sessions of a home; a fault while they are listed leaves the rest of the home unknown, and is told like any other. */
+function* list(
+  adapter: RuntimeAdapter,
+  home: string,
+  report: (problem: SessionProblem) => void,
+): Generator<SessionUnit> {
+  try {
+    yield* adapter.listSessions(home, report)
+  } catch (error) {
+    const reason = (error as Error).message
+    report(error instanceof SourceBusy ? { path: home, reason, busy: true } : { path: home, reason })
+  }
+}
+
+/** What tells this state of a session from another, without reading it; null when that cannot be told. */
+const lookAt = (unit: SessionUnit): { readonly size: number; readonly mtime: number; readonly ino: number } | null => {
+  if (linesFrom(unit) !== null)
+    return unit.stamp ? { size: unit.stamp.size, mtime: Math.trunc(unit.stamp.mtime), ino: 0 } : null
+  const stat = fs.statSync(unit.file, { throwIfNoEntry: false })
+  return stat ? { size: stat.size, mtime: Math.trunc(stat.mtimeMs), ino: stat.ino } : null
+}
+
+/**
+ * Sessions of a home that only the archive still knows (B13): they are gone, or cannot be looked at now, and the index may be new.
+ * `listed` are the runs of sessions the home has.
+ */
 export async function* findArchivedOnly(
   sql: (text: string) => Statement,
   store: Store,
   adapter: RuntimeAdapter,
   home: string,
+  listed: (run: RunId) => boolean,
 ): AsyncGenerator<{
   readonly run: RunId
   readonly unit: SessionUnit
@@ -107,9 +158,10 @@ export async function* findArchivedOnly(
     const parsed = aboutRunSchema.safeParse(about)
     if (!parsed.success || parsed.data.home !== home || parsed.data.runtime !== adapter.runtime) continue
     if (sql('select 1 from runs where id = ?').get(run) !== undefined) continue
+    if (listed(run)) continue
     const { session, parent_session, relation, meta, not_kept: notKept = {} } = parsed.data
     const file = path.join(home, parsed.data.file)
-    if (isGone(file))
+    if (linesFrom({ meta }) !== null || !isReadable(file))
       yield {
         run,
         unit: { home, session, parentSession: parent_session, relation, file, sideFiles: [], meta },
@@ -124,6 +176,15 @@ const isUnlistable = (folder: string): boolean => {
     return false
   } catch (error) {
     return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
+  }
+}
+
+const isReadable = (file: string): boolean => {
+  try {
+    fs.accessSync(file, fs.constants.R_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -1,10 +1,27 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { asDigest, type RunId } from '../../contract/index.ts'
-import type { RuntimeAdapter, SessionReader, SessionUnit } from '../runtimes/adapter.ts'
+import type { Digest, RunId } from '../../contract/index.ts'
+import {
+  linesFrom,
+  type RuntimeAdapter,
+  type SessionReader,
+  type SessionUnit,
+  SourceBusy,
+} from '../runtimes/adapter.ts'
 import { type Database, type Statement, statements } from '../store/index/database.ts'
+import {
+  createFile,
+  type FileRow,
+  findFile,
+  fingerprintOf,
+  moveFile,
+  noteChange,
+  type SourceChange,
+  startGeneration,
+} from './file-rows.ts'
 import { type LineCursor, LineReader, readOneLine, startOfFile, type UnreadableLine } from './line-reader.ts'
-import { comparePrefix, fingerprintPrefix, type PrefixFingerprint } from './prefix.ts'
+import type { OpenSession, SessionSources } from './open-session.ts'
+import { comparePrefix, digestPrefix, fingerprintPrefix } from './prefix.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
 import { type RunFeed, type RunWriter, saveTotals } from './run-writer.ts'
 
@@ -19,14 +36,10 @@ export interface ArchivedLine {
 export interface ImportParts {
   readonly db: Database
   readonly writer: RunWriter
+  readonly sources: SessionSources
   readonly now: () => Date
   /** Lines of one generation from the archive, with their original places. */
   readonly archived: (run: RunId, file: string, generation: number) => AsyncIterable<ArchivedLine>
-}
-
-export interface SourceChange {
-  readonly at: string
-  readonly message: string
 }
 
 /** Outcome of looking at one session file. */
@@ -40,24 +53,9 @@ export type ImportStep =
       readonly rewritten: SourceChange | null
     }
   | { readonly state: 'vanished'; readonly run: number | null }
+  /** Written to without a consistent state to be had: to be tried again a moment later. */
+  | { readonly state: 'busy'; readonly reason: string }
   | { readonly state: 'unreadable'; readonly run: number | null; readonly reason: string }
-
-interface FileRow {
-  readonly key: number
-  readonly run: number
-  readonly dev: number
-  readonly ino: number
-  readonly size: number
-  readonly mtime: number
-  readonly generation: number
-  readonly offset: number
-  readonly lines: number
-  readonly open: string | null
-  readonly head: string
-  readonly tail: string
-  readonly archived: number
-  readonly state: string
-}
 
 /** A session being read: the reader stays for the next growth of its file. */
 interface OpenUnit {
@@ -75,11 +73,14 @@ const SMALLEST_READ = 32 * 1024
 const LARGEST_READ = 2 * 1024 * 1024
 
 export interface Adoption {
-  /** Generation of the file as it is now on disk; that of the archive when the file is gone. */
+  /** Generation of the file as it is now on disk; the newest of the archive when the file cannot be read. */
   readonly generation: number
+  /** The name of the session in the archive. */
+  readonly rel: string
   /** What the archive holds of that generation. */
-  readonly archived: { readonly bytes: number; readonly lines: number } | null
-  readonly vanished: boolean
+  readonly archived: { readonly bytes: number; readonly lines: number; readonly prefixDigest: Digest } | null
+  /** `unknown`: whether it is there cannot be told now. As with `gone`, everything comes from the archive. */
+  readonly disk: 'there' | 'gone' | 'unknown'
 }
 
 export interface UnitImporter {
@@ -87,14 +88,14 @@ export interface UnitImporter {
   step(unit: SessionUnit, adapter: RuntimeAdapter): Promise<ImportStep>
   /** Puts a run that only the archive knows into the index: its older generations, all of them when its file is gone. */
   adopt(unit: SessionUnit, adapter: RuntimeAdapter, from: Adoption): Promise<void>
-  /** Brings back the reader of a unit that was read in an earlier life of the daemon. False when its file is not there to read. */
+  /** Brings back the reader of a unit that was read in an earlier life of the daemon. False when what was read is not there any more. */
   reopen(unit: SessionUnit, adapter: RuntimeAdapter): Promise<boolean>
   /** Reader of a unit that was just read, for what it says of stretches. */
   readerOf(file: string): SessionReader | null
   forgetReaders(): void
 }
 
-export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): UnitImporter => {
+export const createUnitImporter = ({ db, writer, sources, now, archived }: ImportParts): UnitImporter => {
   const sql = statements(db)
   const open = new Map<string, OpenUnit>()
 
@@ -104,26 +105,30 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     if (open.size > KEPT) open.delete(open.keys().next().value as string)
   }
 
-  const openRun = (unit: SessionUnit, adapter: RuntimeAdapter, sort: string): number => {
+  const openRun = (unit: SessionUnit, adapter: RuntimeAdapter, id: RunId, sort: string): number => {
     const home = homeIdOf(adapter.runtime, unit.home)
-    const id = runIdOf(home, unit.session)
-    const known = sql('select key from runs where id = ?').get(id) as { key: number } | undefined
-    if (known) return known.key
+    const meta = JSON.stringify(unit.meta)
+    const known = sql('select key, meta from runs where id = ?').get(id) as { key: number; meta: string } | undefined
+    if (known) {
+      // What a session lies in may change: a plain file is packed, or goes on in a second one.
+      if (known.meta !== meta) sql('update runs set meta = ? where key = ?').run(meta, known.key)
+      return known.key
+    }
     const parent = unit.parentSession === null ? null : runIdOf(home, unit.parentSession)
     const made = sql(
       'insert into runs (id, home, runtime, session, parent_session, relation, parent, sort_at, meta) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    ).run(
-      id,
-      home,
-      adapter.runtime,
-      unit.session,
-      unit.parentSession,
-      unit.relation,
-      parent,
-      sort,
-      JSON.stringify(unit.meta),
-    )
+    ).run(id, home, adapter.runtime, unit.session, unit.parentSession, unit.relation, parent, sort, meta)
     return Number(made.lastInsertRowid)
+  }
+
+  /** The row of the unit's file, also under the name it had before. */
+  const rowOf = (unit: SessionUnit, id: RunId): FileRow | undefined => {
+    const known = findFile(sql, unit.file)
+    if (known) return known
+    const before = sql('select files.* from files join runs on runs.key = files.run where runs.id = ?').get(id) as
+      | FileRow
+      | undefined
+    return before && moveFile(sql, before, unit.file)
   }
 
   const reportUnreadable = (run: number, file: string, generation: number) => (report: UnreadableLine) => {
@@ -144,8 +149,7 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     fresh.feed.writing = false
     fresh.feed.generation = row.generation
     for (let older = 1; older < row.generation; older++)
-      for await (const line of archived(id, path.relative(unit.home, unit.file), older))
-        feedArchived(fresh, line, () => undefined)
+      for await (const line of archived(id, row.rel, older)) feedArchived(fresh, line, () => undefined)
     const lines = new LineReader(fd, { until: row.offset })
     const sink = {
       row: (line: Parameters<SessionReader['readLine']>[0]) => fresh.reader.readLine(line, fresh.feed.sink),
@@ -162,45 +166,55 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
 
     async reopen(unit, adapter) {
       if (open.has(unit.file)) return true
-      const row = sql('select * from files where path = ?').get(Buffer.from(unit.file)) as FileRow | undefined
+      const row = findFile(sql, unit.file)
       if (row?.state !== 'present') return false
-      const fd = tryOpen(unit.file)
-      if (fd === null) return false
+      const source = tryOpen(sources, unit, adapter)
+      if (source === null) return false
       try {
-        remember(
-          unit.file,
-          await catchUp(unit, adapter, row, fd, runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)),
-        )
+        if (row.offset > 0 && isRewritten(source.fd, row)) return false
+        const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
+        remember(unit.file, await catchUp(unit, adapter, row, source.fd, id))
         return true
       } finally {
-        fs.closeSync(fd)
+        source.close()
       }
     },
 
-    async adopt(unit, adapter, { generation, archived: kept, vanished }) {
+    async adopt(unit, adapter, { generation, rel, archived: kept, disk }) {
       const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
-      const rel = path.relative(unit.home, unit.file)
       db.exec('begin immediate')
       try {
-        const run = openRun(unit, adapter, '')
-        const row = createFile(sql, run, Buffer.from(unit.file), rel)
+        const run = openRun(unit, adapter, id, '')
+        const row = createFile(sql, run, unit.file, rel)
+        const whole = disk !== 'there'
         sql('update files set generation = ?, archived = ?, archived_lines = ?, state = ? where key = ?').run(
           generation,
           kept?.bytes ?? 0,
           kept?.lines ?? 0,
-          vanished ? 'vanished' : 'present',
+          disk === 'gone' ? 'vanished' : 'present',
           row.key,
         )
-        if (vanished) sql("update runs set source_state = 'vanished' where key = ?").run(run)
+        // Should it come back, it goes on behind what the archive holds of it.
+        if (whole && kept)
+          sql('update files set offset = ?, lines = ?, prefix = ? where key = ?').run(
+            kept.bytes,
+            kept.lines,
+            kept.prefixDigest,
+            row.key,
+          )
+        if (disk === 'gone') sql("update runs set source_state = 'vanished' where key = ?").run(run)
         const adopted: OpenUnit = { reader: adapter.openReader(unit), feed: writer.feed(run) }
-        for (let older = 1; older < generation + (vanished ? 1 : 0); older++) {
+        for (let older = 1; older < generation + (whole ? 1 : 0); older++) {
           adopted.feed.generation = older
           for await (const line of archived(id, rel, older))
             feedArchived(adopted, line, reportUnreadable(run, unit.file, older))
         }
         adopted.feed.generation = generation
         remember(unit.file, adopted)
-        if (vanished) writer.saveSummary(run, adopted.reader.summary())
+        if (whole) {
+          writer.saveSummary(run, adopted.reader.summary())
+          saveTotals(db, run)
+        }
         db.exec('commit')
       } catch (error) {
         if (db.isTransaction) db.exec('rollback')
@@ -210,46 +224,48 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
     },
 
     async step(unit, adapter) {
-      const blob = Buffer.from(unit.file)
-      const known = sql('select * from files where path = ?').get(blob) as FileRow | undefined
-      let fd: number
+      const home = homeIdOf(adapter.runtime, unit.home)
+      const id = runIdOf(home, unit.session)
+      const known = rowOf(unit, id)
+      // A session that is no plain file is not written out again to find out that it is the same.
+      if (known && unit.stamp && isUnchanged(known, { ...unit.stamp, mtime: Math.trunc(unit.stamp.mtime), ino: 0 }))
+        return { state: 'unchanged' }
+      let source: OpenSession
       try {
-        fd = fs.openSync(unit.file, 'r')
+        source = sources.open(unit, adapter)
       } catch (error) {
-        const { code = 'EIO' } = error as NodeJS.ErrnoException
+        if (error instanceof SourceBusy) return { state: 'busy', reason: error.message }
+        const { code, message } = error as NodeJS.ErrnoException
         if (code === 'ENOENT') return { state: 'vanished', run: known?.run ?? null }
-        return { state: 'unreadable', run: known?.run ?? null, reason: code }
+        return { state: 'unreadable', run: known?.run ?? null, reason: linesFrom(unit) ? message : (code ?? message) }
       }
+      const { fd, mtime } = source
       try {
-        const stat = fs.fstatSync(fd)
-        const mtime = Math.trunc(stat.mtimeMs)
+        const bytesThere = fs.fstatSync(fd).size
         let row =
           known ??
           createFile(
             sql,
-            openRun(unit, adapter, new Date(mtime).toISOString()),
-            blob,
+            openRun(unit, adapter, id, new Date(mtime).toISOString()),
+            unit.file,
             path.relative(unit.home, unit.file),
           )
-        const home = homeIdOf(adapter.runtime, unit.home)
-        const id = runIdOf(home, unit.session)
-        if (known && row.state === 'present' && row.size === stat.size && row.mtime === mtime && row.ino === stat.ino)
-          return { state: 'unchanged' }
+        if (known && isUnchanged(known, source)) return { state: 'unchanged' }
+        // Its last row went between the listing and now: the next listing tells whether the session did.
+        if (known && row.offset > 0 && bytesThere === 0 && linesFrom(unit) !== null)
+          return { state: 'vanished', run: row.run }
+        if (known) openRun(unit, adapter, id, '')
         if (known && row.state === 'vanished') {
-          noteChange(sql, row.run, id, now().toISOString(), 'returned', unit.file, 'the session file is there again')
+          noteChange(sql, row.run, id, now().toISOString(), 'returned', unit.file, 'the session is there again')
           sql("update files set state = 'present' where key = ?").run(row.key)
           sql("update runs set source_state = 'present' where key = ?").run(row.run)
         }
 
         let rewritten: SourceChange | null = null
-        if (row.offset > 0) {
-          const before: PrefixFingerprint = { bytes: row.offset, head: asDigest(row.head), tail: asDigest(row.tail) }
-          const change = comparePrefix(fd, before)
-          if (change === 'shrank' || change === 'rewritten') {
-            open.delete(unit.file)
-            rewritten = startGeneration(sql, row, id, unit.file, stat.size, now().toISOString())
-            row = sql('select * from files where key = ?').get(row.key) as FileRow
-          }
+        if (row.offset > 0 && isRewritten(fd, row)) {
+          open.delete(unit.file)
+          rewritten = startGeneration(sql, row, id, unit.file, bytesThere, now().toISOString())
+          row = findFile(sql, unit.file) as FileRow
         }
         let current = open.get(unit.file)
         if (!current || current.feed.generation !== row.generation) current = await catchUp(unit, adapter, row, fd, id)
@@ -269,14 +285,14 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
             row.lines,
           )
         // A small file gets a small buffer: buffers of 2 MB each made the collector run for every session.
-        const chunkBytes = Math.min(LARGEST_READ, Math.max(SMALLEST_READ, stat.size - row.offset + 1))
+        const chunkBytes = Math.min(LARGEST_READ, Math.max(SMALLEST_READ, bytesThere - row.offset + 1))
         const lines = new LineReader(fd, { from: row.offset === 0 ? startOfFile : cursor, chunkBytes })
         const sink = {
           row: (line: Parameters<SessionReader['readLine']>[0]) => reader.readLine(line, feed.sink),
           unreadable: reportUnreadable(row.run, unit.file, row.generation),
         }
         // Nobody writes on a line whose file has been still for a while: then it is told of, not waited for (B10).
-        const settled = now().getTime() - mtime > STILL_MS
+        const settled = now().getTime() - mtime > STILL_MS || linesFrom(unit) !== null
         let bytes = 0
         let more = true
         while (bytes < BATCH) {
@@ -289,19 +305,22 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         }
         const { byte, line, open: openLine } = lines.cursor
         const fingerprint = fingerprintPrefix(fd, byte)
+        // Databases change rows in place; a file that is appended to does not, and may be too large to be read again for each line.
+        const all = linesFrom(unit) !== null && !more ? digestPrefix(fd, byte) : null
         sql(
-          `update files set dev = ?, ino = ?, size = ?, mtime = ?, offset = ?, lines = ?, open = ?, head = ?, tail = ? where key = ?`,
+          `update files set dev = ?, ino = ?, size = ?, mtime = ?, offset = ?, lines = ?, open = ?, head = ?, tail = ?, prefix = ? where key = ?`,
         ).run(
-          stat.dev,
-          stat.ino,
+          source.dev,
+          source.ino,
           // An unfinished last line is looked at again, whether or not the file changes.
-          more || lines.incompleteTail !== null ? -1 : stat.size,
+          more || lines.incompleteTail !== null ? -1 : source.size,
           mtime,
           byte,
           line,
           openLine === null ? null : JSON.stringify(openLine),
           fingerprint?.head ?? '',
           fingerprint?.tail ?? '',
+          all ?? '',
           row.key,
         )
         const summary = reader.summary()
@@ -316,61 +335,26 @@ export const createUnitImporter = ({ db, writer, now, archived }: ImportParts): 
         else saveRough(sql, row.run, feed)
         return { state: 'read', run: row.run, bytes, more, rewritten }
       } finally {
-        fs.closeSync(fd)
+        source.close()
       }
     },
   }
 }
 
-const tryOpen = (file: string): number | null => {
+const isUnchanged = (row: FileRow, now: Pick<OpenSession, 'size' | 'mtime' | 'ino'>): boolean =>
+  row.state === 'present' && row.size === now.size && row.mtime === now.mtime && row.ino === now.ino
+
+const isRewritten = (fd: number, row: FileRow): boolean => {
+  const change = comparePrefix(fd, fingerprintOf(row))
+  return change === 'shrank' || change === 'rewritten'
+}
+
+const tryOpen = (sources: SessionSources, unit: SessionUnit, adapter: RuntimeAdapter): OpenSession | null => {
   try {
-    return fs.openSync(file, 'r')
+    return sources.open(unit, adapter)
   } catch {
     return null
   }
-}
-
-const createFile = (sql: (text: string) => Statement, run: number, file: Uint8Array, rel: string): FileRow => {
-  sql('insert into files (run, path, rel, dev, ino, size, mtime) values (?, ?, ?, 0, 0, -1, 0)').run(run, file, rel)
-  return sql('select * from files where path = ?').get(file) as FileRow
-}
-
-/** The agent replaced its own file (B12): what was read stays, and the new content is read as a further generation of the same run. */
-const startGeneration = (
-  sql: (text: string) => Statement,
-  row: FileRow,
-  id: RunId,
-  file: string,
-  size: number,
-  at: string,
-): SourceChange => {
-  const lost = row.archived < row.offset
-  const message = `the agent rewrote the session file: it held ${row.lines} lines and ${row.offset} bytes, now ${size} bytes${lost ? '; its last part had not been kept yet' : ''}`
-  noteChange(sql, row.run, id, at, 'shrank', file, message)
-  sql("update runs set source_state = 'shrank' where key = ?").run(row.run)
-  sql(
-    "update files set generation = generation + 1, offset = 0, lines = 0, open = null, head = '', tail = '', archived = 0, archived_lines = 0, size = -1 where key = ?",
-  ).run(row.key)
-  return { at, message }
-}
-
-export const noteChange = (
-  sql: (text: string) => Statement,
-  run: number,
-  id: RunId,
-  at: string,
-  change: 'shrank' | 'vanished' | 'returned',
-  file: string,
-  message: string,
-): void => {
-  sql('insert or replace into source_changes (id, run, at, change, path, message) values (?, ?, ?, ?, ?, ?)').run(
-    `${id}:${change}:${at}`,
-    run,
-    at,
-    change,
-    file,
-    message,
-  )
 }
 
 /** While a large file is still being read its exact totals would cost a pass over all its events each time. */

@@ -1,24 +1,30 @@
 import path from 'node:path'
-import { type Progress, RepriseError, type RuntimeName } from '../../contract/index.ts'
+import { type Drift, type Progress, RepriseError, type RunId, type RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
-import type { RuntimeAdapter, Surroundings } from '../runtimes/adapter.ts'
+import type { CompletionParts } from '../manifest/complete/complete-body.ts'
+import { linesFrom, type RuntimeAdapter, type Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
+import { createArchiveAdoption } from './adopt-archived.ts'
+import { createBusySources } from './busy-sources.ts'
 import type { Collection } from './collection.ts'
+import { createConfigurationWatch } from './drift/look-at-configuration.ts'
 import { createGapNotes } from './gap-notes.ts'
-import { findArchivedOnly, scanHome, type Task } from './home-scan.ts'
+import { createHomeLooks } from './home-looks.ts'
+import { scanHome, type Task } from './home-scan.ts'
 import { createImportProgress } from './import-progress.ts'
 import { createUnitImporter, type ImportStep } from './import-unit.ts'
 import { indexWords } from './index-words.ts'
 import { createKeepOriginals } from './keep-originals.ts'
-import { createSideFileKeeper, tellLeftOut } from './keep-side-files.ts'
+import { createSideFileKeeper } from './keep-side-files.ts'
 import { linkRun } from './link-runs.ts'
+import type { SessionSources } from './open-session.ts'
 import { createPromptHistory } from './prompt-history.ts'
 import { createRunAbouts } from './run-abouts.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
-import { createRunWriter, saveTotals } from './run-writer.ts'
+import { createRunWriter } from './run-writer.ts'
 import { createSessionChanges } from './session-changes.ts'
 import { createSessionKeeper } from './session-keeper.ts'
 import { createSessionReading } from './session-reading.ts'
@@ -35,6 +41,8 @@ export interface ImporterParts {
   readonly redactor: Redactor
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings
+  readonly completion: CompletionParts
+  readonly sources: SessionSources
   readonly log: Log
   readonly collection: Collection
   readonly vault: Pick<Vault, 'put'>
@@ -45,6 +53,7 @@ export interface ImporterParts {
 export type ImportNews =
   | { readonly type: 'progress'; readonly progress: Progress }
   | { readonly type: 'run'; readonly run: string; readonly events: number; readonly status: string }
+  | { readonly type: 'drift'; readonly drift: Drift }
   | { readonly type: 'idle' }
 
 export interface SyncTotals {
@@ -58,44 +67,90 @@ export interface Importer {
   sync(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   /** Something at or below these paths may have changed: looked at before anything else. */
   hint(paths: readonly string[], homes: readonly HomeRef[]): void
+  /** Looks at the configuration of homes; resolves with the number of changes found when nothing about them is open any more. */
+  look(homes: readonly HomeRef[]): Promise<number>
+  /** Configuration of these homes may have changed. */
+  noteConfiguration(homes: readonly HomeRef[]): void
   /** Ends after the step under way; what is not done is done at the next start. */
   stop(): Promise<void>
 }
+
+/** Distance between two looks at all configuration; most changes are hinted at by watches of the homes, those of workspaces are not. */
+const LOOK_EVERY_MS = 30_000
+/** These looks together may take this part of the time at most: one in so many milliseconds. */
+const LOOK_SHARE = 400
 
 /**
  * One loop that always does the most urgent small step: a session that just grew, then history newest first, then what follows reading
  * (links, manifests, archive, full text). Every step leaves index and store in a state from which the next start can go on.
  */
 export const createImporter = (parts: ImporterParts): Importer => {
-  const { db, store, adapters, log, surroundings, redactor, collection } = parts
+  const { db, store, adapters, log, surroundings, sources, redactor, collection } = parts
   const { now } = surroundings
   const sql = statements(db)
   const gaps = createGapNotes(sql, now, redactor)
   const originals = createKeepOriginals({ vault: parts.vault, redactor, gaps, now })
+  const busy = createBusySources(gaps, now)
   const abouts = createRunAbouts(store)
   const units = createUnitImporter({
     db,
     writer: createRunWriter(db, redactor, collection),
+    sources,
     now,
     archived: (run, file, generation) => store.sessions.read(run, file, generation),
   })
-  const changes = createSessionChanges({ db, store, units, abouts, gaps, now })
+  const changes = createSessionChanges({ db, store, units, sources, abouts, gaps, now })
   const sideFiles = createSideFileKeeper({ sql, store, redactor, gaps, now })
-  const keeper = createSessionKeeper({ db, store, log, gaps, abouts, adapters, sideFiles, originals, collection })
+  const keeper = createSessionKeeper({
+    db,
+    store,
+    log,
+    gaps,
+    busy,
+    sources,
+    abouts,
+    adapters,
+    sideFiles,
+    originals,
+    collection,
+  })
   const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, collection })
-  const freeze = () => ({ store, redactor, surroundings, collection, originals })
+  const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, collection, originals })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const reading = createSessionReading({ db, units, changes, gaps, log })
+  let drifts = 0
+  const configuration = createConfigurationWatch({
+    db,
+    store,
+    redactor,
+    adapters,
+    surroundings,
+    completion: parts.completion,
+    collection,
+    originals,
+    tell(drift) {
+      drifts += 1
+      parts.tell({ type: 'drift', drift })
+    },
+    fault: (what, error) => logFault(what, error, null),
+  })
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))
 
+  /** Homes whose configuration is to be looked at, and who waits for it. */
+  const toLookAt = new Map<string, HomeRef>()
+  const lookers: (() => void)[] = []
+  let allHomes: readonly HomeRef[] = []
+  let lookedAt = 0
+  let lookEvery = LOOK_EVERY_MS
+  let lookCost = 0
   const known = new Map<string, Task>()
   const urgent = new Map<string, Task>()
   let backlog: Task[] = []
   /** Homes to be looked at because something in them is new, and what a caller waits for. Done by the loop: it alone writes. */
-  const looks = new Map<string, HomeRef>()
+  const looks = createHomeLooks(now)
   const chores: (() => void)[] = []
-  const toAdopt: HomeRef[] = []
-  let adopting: ReturnType<typeof findArchivedOnly> | null = null
+  /** Runs whose sessions were listed when their home was last looked at, and what could not be listed then. */
+  const listed = new Map<string, { readonly runs: ReadonlySet<string>; readonly busy: readonly string[] }>()
   const unlinked = new Set<number>()
   let watching = false
   let stopped = false
@@ -124,6 +179,13 @@ export const createImporter = (parts: ImporterParts): Importer => {
       if (step.run !== null && changes.markVanished(step.run, unit.file) !== null) tellRun(step.run)
       return false
     }
+    if (step.state === 'busy') {
+      const home = { runtime: adapter.runtime, path: unit.home }
+      busy.note(unit.file, homeIdOf(adapter.runtime, unit.home), step.reason, () => looks.ask(home))
+      return false
+    }
+    busy.clear(unit.file)
+    if (step.state === 'unreadable' && step.run !== null) tellRun(step.run)
     if (step.state !== 'read') return false
     progress.bytesDone(step.bytes)
     keeper.add(step.run)
@@ -140,7 +202,9 @@ export const createImporter = (parts: ImporterParts): Importer => {
   }
 
   const readOne = async (task: Task): Promise<boolean> => {
+    const began = performance.now()
     const step = await reading.one(task)
+    if (linesFrom(task.unit) !== null) looks.spent(task.unit.home, performance.now() - began)
     return step !== null && follow(task, step)
   }
 
@@ -178,6 +242,23 @@ export const createImporter = (parts: ImporterParts): Importer => {
     return frozen !== null
   }
 
+  /** What is configured is looked at when everything that happened is read: only then are the workspaces known, and who did what. */
+  const lookStep = async (): Promise<boolean> => {
+    if (watching && performance.now() - lookedAt >= lookEvery) {
+      lookEvery = Math.max(LOOK_EVERY_MS, lookCost * LOOK_SHARE)
+      lookCost = 0
+      lookedAt = performance.now()
+      for (const home of allHomes) toLookAt.set(home.path, home)
+    }
+    for (const home of toLookAt.values()) configuration.ask(home)
+    toLookAt.clear()
+    const began = performance.now()
+    const worked = await configuration.step()
+    lookCost += performance.now() - began
+    if (configuration.idle) for (const done of lookers.splice(0)) done()
+    return worked
+  }
+
   /** The most urgent step there is. False when nothing is left to do. */
   const oneStep = async (): Promise<boolean> => {
     if (choreStep()) return true
@@ -188,7 +269,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
       return true
     }
     if (freezer.full) return freezeStep()
-    if (await adoptStep()) return true
+    if (await adoption.step()) return true
     const task = backlog[0]
     if (task) {
       progress.say('reading', task.unit.home)
@@ -206,9 +287,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
       for (const run of await typed.step()) tellRun(run)
       return true
     }
-    if (!inTransaction(db, () => indexWords(db))) return false
-    progress.say('indexing', null)
-    return true
+    if (inTransaction(db, () => indexWords(db))) {
+      progress.say('indexing', null)
+      return true
+    }
+    return lookStep()
   }
 
   const loop = async (): Promise<void> => {
@@ -230,13 +313,17 @@ export const createImporter = (parts: ImporterParts): Importer => {
 
   const rest = async (): Promise<void> => {
     // Asked for while the last step found nothing to do.
-    if (chores.length > 0 || looks.size > 0 || urgent.size > 0) return
+    const dues = [looks.dueIn(), busy.dueIn()]
+    if (chores.length > 0 || urgent.size > 0 || dues.includes(0)) return
     progress.say('idle', null, true)
-    becomeIdle?.()
-    becomeIdle = null
-    parts.tell({ type: 'idle' })
-    const due = freezer.dueIn()
-    const timer = due === null ? null : setTimeout(() => wake(), due + 10)
+    if (!busy.hopeful) {
+      becomeIdle?.()
+      becomeIdle = null
+      if (dues[0] === null) parts.tell({ type: 'idle' })
+    }
+    const nextLook = watching ? Math.max(0, lookEvery - (performance.now() - lookedAt)) : null
+    const next = [...dues, freezer.dueIn(), configuration.dueIn(), nextLook].filter((ms) => ms !== null)
+    const timer = next.length === 0 ? null : setTimeout(() => wake(), Math.min(...next) + 10)
     await new Promise<void>((resolve) => {
       wake = resolve
     })
@@ -258,16 +345,25 @@ export const createImporter = (parts: ImporterParts): Importer => {
   }
 
   /** What a home holds that is not read yet; files that are gone are marked at once. */
-  const look = ({ runtime, path: home }: HomeRef): readonly Task[] => {
+  const look = (ref: HomeRef): readonly Task[] => {
+    const { runtime, path: home } = ref
     const adapter = need(runtime)
-    const { tasks, all, gone, unlisted } = scanHome(sql, adapter, home, gaps, now)
-    for (const [file, task] of all) {
+    const id = homeIdOf(runtime, home)
+    const found = scanHome(sql, adapter, home, gaps, now)
+    const runs = new Set<string>()
+    for (const [file, task] of found.all) {
       known.set(file, task)
+      runs.add(runIdOf(id, task.unit.session))
       noteSideFiles(task)
     }
-    typed.expect({ home, adapter, sessions: [...all.values()].map(({ unit }) => unit.session), unlisted })
-    for (const { run, file } of gone) if (changes.markVanished(run, file) !== null) tellRun(run)
-    return tasks
+    const held = found.busy.map(({ path: where }) => where)
+    for (const where of listed.get(id)?.busy ?? []) if (!held.includes(where)) busy.clear(where)
+    for (const { path: where, reason } of found.busy) busy.note(where, id, reason, () => looks.ask(ref))
+    listed.set(id, { runs, busy: held })
+    const sessions = [...found.all.values()].map(({ unit }) => unit.session)
+    typed.expect({ home, adapter, sessions, unlisted: found.unlisted })
+    for (const { run, file } of found.gone) if (changes.markVanished(run, file) !== null) tellRun(run)
+    return found.tasks
   }
 
   /** Files beside a session change without it: a note is finished, an output is written before its record. */
@@ -279,33 +375,22 @@ export const createImporter = (parts: ImporterParts): Importer => {
     if (run && sideFiles.isBehind(run.key, unit.home, unit.sideFiles)) keeper.add(run.key)
   }
 
-  /** Brings one session that only the archive knows into the index. False when there is none left. */
-  const adoptStep = async (): Promise<boolean> => {
-    const [home] = toAdopt
-    if (!home) return false
-    const adapter = need(home.runtime)
-    try {
-      adopting ??= findArchivedOnly(sql, store, adapter, home.path)
-      const next = await adopting.next()
-      if (next.done) {
-        toAdopt.shift()
-        adopting = null
-        return true
-      }
-      const { run, unit, notKept } = next.value
-      await changes.adopt(unit, adapter)
-      for (const [rel, why] of Object.entries(notKept)) tellLeftOut(gaps, run, path.join(home.path, rel), why)
-      const adopted = sql('select key from runs where id = ?').get(run) as { key: number } | undefined
-      if (!adopted) return true
-      saveTotals(db, adopted.key)
-      unlinked.add(adopted.key)
-      freezer.gather(adopted.key, unit, adapter, false)
-    } catch (error) {
-      // One session that cannot be read from the store must not hide the others.
-      logFault('archived session not read', error, home.path)
-    }
-    return true
-  }
+  const adoption = createArchiveAdoption({
+    sql,
+    store,
+    changes,
+    gaps,
+    adapterOf: ({ runtime }) => need(runtime),
+    listed: (run: RunId) => [...listed.values()].some(({ runs }) => runs.has(run)),
+    adopted(run, unit, adapter) {
+      unlinked.add(run)
+      freezer.gather(run, unit, adapter, false)
+    },
+    busy: (home, { message }) =>
+      busy.note(home.path, homeIdOf(home.runtime, home.path), message, () => adoption.add(home)),
+    done: (home) => busy.clear(home.path),
+    fault: (error, home) => logFault('archived session not read', error, home.path),
+  })
 
   /** What was asked for from outside. */
   const choreStep = (): boolean => {
@@ -314,11 +399,12 @@ export const createImporter = (parts: ImporterParts): Importer => {
       chore()
       return true
     }
-    const next = looks.entries().next()
-    if (next.done) return false
-    const [place, home] = next.value
-    looks.delete(place)
+    if (busy.step()) return true
+    const home = looks.next()
+    if (home === null) return false
+    const began = performance.now()
     for (const found of look(home)) urgent.set(found.unit.file, found)
+    looks.spent(home.path, performance.now() - began)
     return true
   }
 
@@ -341,8 +427,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const found = homes.flatMap(look)
     const waiting = new Set(backlog.map((task) => task.unit.file))
     backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))].sort((a, b) => b.mtime - a.mtime)
-    toAdopt.push(...homes)
+    for (const home of homes) adoption.add(home)
     takeUpUndone()
+    if (watching) for (const home of homes) toLookAt.set(home.path, home)
+    allHomes = homes
     const bytes = backlog.reduce((sum, task) => sum + task.size, 0)
     progress.expect(backlog.length, bytes)
   }
@@ -377,14 +465,32 @@ export const createImporter = (parts: ImporterParts): Importer => {
     hint(paths, homes) {
       for (const changed of paths) {
         const task = known.get(changed)
-        if (task) urgent.set(changed, task)
+        // Of a session in several files only a listing tells what belongs to it now.
+        if (task && linesFrom(task.unit) === null) urgent.set(changed, task)
         else {
-          // A file not seen before, or a folder: listing the home finds out what it is.
+          // A database, a file not seen before, or a folder: listing the home finds out what it means.
           const home = homes.find((one) => changed.startsWith(one.path + path.sep))
-          if (home) looks.set(home.path, home)
+          if (home) looks.ask(home)
         }
       }
-      if (urgent.size > 0 || looks.size > 0) begin()
+      if (urgent.size > 0 || looks.dueIn() !== null) begin()
+    },
+
+    async look(homes) {
+      const before = drifts
+      await new Promise<void>((resolve) => {
+        chores.push(() => {
+          for (const home of homes) toLookAt.set(home.path, home)
+          lookers.push(resolve)
+        })
+        begin()
+      })
+      return drifts - before
+    },
+
+    noteConfiguration(homes) {
+      for (const home of homes) toLookAt.set(home.path, home)
+      begin()
     },
 
     async stop() {

@@ -1,8 +1,12 @@
 import path from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { type Digest, errorCodes, type ManifestBody, RepriseError } from '../../contract/index.ts'
+import { isolateGit } from '../git/core.ts'
 import { openLog } from '../log.ts'
+import { completeBody } from '../manifest/complete/complete-body.ts'
+import { createProgramDigests } from '../manifest/complete/program-digest.ts'
 import { redactBody } from '../manifest/redact-body.ts'
+import { withChecks } from '../manifest/with-checks.ts'
 import type { Surroundings } from '../runtimes/adapter.ts'
 import { adapters } from '../runtimes/registry.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
@@ -14,10 +18,11 @@ import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
 import { type Collection, collectionBy } from './collection.ts'
-import { keepTexts } from './freeze-stretches.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { createImporter, type Importer } from './importer.ts'
 import { createKeepOriginals } from './keep-originals.ts'
+import { keepTexts } from './keep-texts.ts'
+import { clearWrittenSessions, createSessionSources } from './open-session.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
 
 /** The thread that reads sessions and writes index and store, so that the daemon always answers. */
@@ -45,6 +50,10 @@ const main = async (): Promise<void> => {
     log: (message) => log('warn', 'store', { message: message }),
   })
   const opened = openIndex(start.dataDir, now)
+  const temporary = path.join(start.dataDir, 'tmp')
+  const cleared = clearWrittenSessions(temporary)
+  if (cleared > 0) log('warn', 'unfinished reading of an earlier life removed', { files: cleared })
+  const sources = createSessionSources({ folder: temporary })
   const surroundings: Surroundings = {
     platform: process.platform,
     userHome: start.userHome,
@@ -55,6 +64,7 @@ const main = async (): Promise<void> => {
   let collect = collectionBy(start.collection)
   const collection: Collection = (place) => collect(place)
   const vault = openVault(start.dataDir, { platform: process.platform, env: start.env }, now)
+  const completion = { git: isolateGit(start.env), programs: createProgramDigests(), surroundings }
 
   const newImporter = (): Importer =>
     createImporter({
@@ -63,6 +73,8 @@ const main = async (): Promise<void> => {
       redactor,
       adapters,
       surroundings,
+      completion,
+      sources,
       log,
       collection,
       vault,
@@ -73,7 +85,10 @@ const main = async (): Promise<void> => {
   const calls: WorkerCalls = {
     sync: (homes, watching) => importer.sync(homes, watching),
     hint: (paths, homes) => importer.hint(paths, homes),
-    async freeze(body: ManifestBody, texts, home = '') {
+    async freeze(home, body: ManifestBody, texts) {
+      const adapter = adapters.get(home.runtime)
+      if (!adapter) throw new RepriseError('refused', `${home.runtime} cannot be read yet`)
+      const whole = await completeBody(completion, adapter, home.path, body, 'now')
       const originals = createKeepOriginals({
         vault,
         redactor,
@@ -82,9 +97,15 @@ const main = async (): Promise<void> => {
       })
       const { cwd } = body.execution
       const known = texts.map(({ digest, text }) => ({ digest: digest as Digest, text }))
-      await keepTexts({ store, collection, originals }, { home, workspaces: cwd === null ? [] : [cwd] }, known)
-      return store.manifests.put(redactBody(body, redactor))
+      await keepTexts(
+        { store, collection, originals },
+        { home: home.path, workspaces: cwd === null ? [] : [cwd] },
+        known,
+      )
+      return store.manifests.put(withChecks(redactBody(whole, redactor), redactor).body)
     },
+    look: (homes) => importer.look(homes),
+    noteConfiguration: (homes) => importer.noteConfiguration(homes),
     async reindex(homes, watching) {
       await importer.stop()
       resetIndex(opened.db)
@@ -102,6 +123,7 @@ const main = async (): Promise<void> => {
     },
     async stop() {
       await importer.stop()
+      sources.close()
       opened.db.exec('pragma wal_checkpoint(truncate)')
       opened.db.close()
       await store.close()

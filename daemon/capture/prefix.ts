@@ -15,6 +15,12 @@ export interface PrefixFingerprint {
   readonly tail: Digest
 }
 
+/** SHA-256 of all bytes that were read: a change between the windows that leaves the length as it was is seen, too. */
+export interface PrefixDigest {
+  readonly bytes: number
+  readonly all: Digest
+}
+
 export type PrefixChange = 'same' | 'grew' | 'shrank' | 'rewritten'
 
 const WINDOW = 64 * 1024
@@ -28,10 +34,14 @@ export function fingerprintPrefix(fd: number, bytes: number): PrefixFingerprint 
   return head === null || tail === null ? null : { bytes, head, tail }
 }
 
-/** What became of a file whose first `known.bytes` bytes were read before. Looks at the two windows only. */
-export function comparePrefix(fd: number, known: PrefixFingerprint): PrefixChange {
+/** What became of a file whose first `known.bytes` bytes were read before. Looks at the two windows, or at all where that is known. */
+export function comparePrefix(fd: number, known: PrefixFingerprint | PrefixDigest): PrefixChange {
   const { size } = fstatSync(fd)
   if (size < known.bytes) return 'shrank'
+  if ('all' in known) {
+    if (digestPrefix(fd, known.bytes) !== known.all) return 'rewritten'
+    return size > known.bytes ? 'grew' : 'same'
+  }
   const now = fingerprintPrefix(fd, known.bytes)
   if (now === null) return 'shrank'
   if (now.head !== known.head || now.tail !== known.tail) return 'rewritten'

@@ -10,7 +10,6 @@ import type { GapNotes } from './gap-notes.ts'
 import type { UnitImporter } from './import-unit.ts'
 import type { RunAbouts } from './run-abouts.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
-import { saveTotals } from './run-writer.ts'
 import { dropTypedOnly } from './typed-only-runs.ts'
 import { createTypedPromptPlaces } from './typed-prompt-places.ts'
 
@@ -129,9 +128,13 @@ export const createPromptHistory = (parts: Parts): PromptHistory => {
     const rel = redactor.redact(path.relative(one.home, unit.file)).text
     const kept = (await store.sessions.state(id)).find(({ file }) => file === rel)
     if (!kept) return null
-    await units.adopt(unit, one.adapter, { generation: kept.generation, archived: kept, vanished: true })
+    await units.adopt(unit, one.adapter, {
+      generation: kept.generation,
+      rel,
+      archived: kept,
+      disk: 'gone',
+    })
     const { key } = sql('select key from runs where id = ?').get(id) as { key: number }
-    saveTotals(db, key)
     sql('update runs set linked = 1, settled = 1 where key = ?').run(key)
     return key
   }

@@ -1,12 +1,14 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { type Digest, RepriseError, type RunId } from '../../contract/index.ts'
-import { isTypedOnly, type RuntimeAdapter, type SessionUnit } from '../runtimes/adapter.ts'
+import { RepriseError, type RunId } from '../../contract/index.ts'
+import { isTypedOnly, linesFrom, type RuntimeAdapter, type SessionUnit, SourceBusy } from '../runtimes/adapter.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import type { ArchivedFile, Store } from '../store/store.ts'
-import type { AboutRun } from './archive-run.ts'
+import { type AboutRun, aboutRunSchema } from './archive-run.ts'
+import { findFile, nameOfSource, noteChange } from './file-rows.ts'
 import type { GapNotes } from './gap-notes.ts'
-import { noteChange, type UnitImporter } from './import-unit.ts'
+import type { UnitImporter } from './import-unit.ts'
+import type { OpenSession, SessionSources } from './open-session.ts'
 import { digestPrefix } from './prefix.ts'
 import type { RunAbouts } from './run-abouts.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
@@ -14,7 +16,10 @@ import { dropTypedOnly } from './typed-only-runs.ts'
 
 /** What happens to session files besides growing: they vanish, come back, are rewritten, or are known to the archive only. */
 export interface SessionChanges {
-  /** A file the index does not know may be one the archive does: its older generations come first, from there. */
+  /**
+   * A session the index does not know may be one the archive does: its older generations come first, from there. Throws `SourceBusy` when
+   * it cannot be told now whether it goes on where the archive ends.
+   */
   adopt(unit: SessionUnit, adapter: RuntimeAdapter): Promise<void>
   markVanished(run: number, file: string): RunId | null
 }
@@ -23,12 +28,13 @@ interface ChangeParts {
   readonly db: Database
   readonly store: Store
   readonly units: UnitImporter
+  readonly sources: SessionSources
   readonly abouts: RunAbouts
   readonly gaps: GapNotes
   readonly now: () => Date
 }
 
-export const createSessionChanges = ({ db, store, units, abouts, gaps, now }: ChangeParts): SessionChanges => {
+export const createSessionChanges = ({ db, store, units, sources, abouts, gaps, now }: ChangeParts): SessionChanges => {
   const sql = statements(db)
 
   const record = (
@@ -64,38 +70,55 @@ export const createSessionChanges = ({ db, store, units, abouts, gaps, now }: Ch
     }
   }
 
+  /** The archive keeps the name under which it saw a session first, wherever that lies by now. */
+  const nameInArchive = async (id: RunId, unit: SessionUnit): Promise<string> => {
+    const parsed = aboutRunSchema.safeParse(await store.sessions.about(id))
+    const known = parsed.success && isTypedOnly(parsed.data) === isTypedOnly(unit) ? parsed.data.file : null
+    return known ?? path.relative(unit.home, unit.file)
+  }
+
   return {
     async adopt(unit, adapter) {
-      if (sql('select 1 from files where path = ?').get(Buffer.from(unit.file)) !== undefined) return
+      if (findFile(sql, unit.file)) return
       const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
       if (!isTypedOnly(unit)) dropTypedOnly(db, id)
-      const rel = path.relative(unit.home, unit.file)
+      if (sql('select 1 from files join runs on runs.key = files.run where runs.id = ?').get(id) !== undefined) return
+      const rel = await nameInArchive(id, unit)
       const kept = await readKept(id, rel)
       if (!kept) return
       const about = await abouts.of(id, unit, adapter.runtime)
-      const same = hasPrefix(unit.file, kept.bytes, kept.prefixDigest)
-      const vanished = same === null
-      const generation = kept.generation + (same === false ? 1 : 0)
+      const disk = compare(sources, unit, adapter, kept)
+      const generation = kept.generation + (disk === 'other' ? 1 : 0)
       try {
-        await units.adopt(unit, adapter, { generation, archived: same === true ? kept : null, vanished })
+        await units.adopt(unit, adapter, {
+          generation,
+          rel,
+          archived: disk === 'other' ? null : kept,
+          disk: disk === 'same' || disk === 'other' ? 'there' : disk,
+        })
       } catch (error) {
-        if (!isDamage(error) || vanished) throw error
+        if (!isDamage(error) || disk === 'gone') throw error
         // What the archive cannot give back any more must not stand in the way of what the agent's file still holds.
         noteDamage(id, error)
         return
       }
       const { key } = sql('select key from runs where id = ?').get(id) as { key: number }
       for (const { at, change, message } of about.changes) noteChange(sql, key, id, at, change, unit.file, message)
-      if (same === false)
-        record(key, id, about, 'shrank', unit.file, 'the agent rewrote the session file while Reprise was away')
-      if (!vanished && about.changes.some(({ change }) => change === 'shrank'))
+      if (disk === 'other')
+        record(
+          key,
+          id,
+          about,
+          'shrank',
+          unit.file,
+          `the agent rewrote ${nameOfSource(sql, key)} while Reprise was away`,
+        )
+      if (disk !== 'gone' && about.changes.some(({ change }) => change === 'shrank'))
         sql("update runs set source_state = 'shrank' where key = ?").run(key)
     },
 
     markVanished(run, file) {
-      const known = sql('select state from files where path = ?').get(Buffer.from(file)) as
-        | { state: string }
-        | undefined
+      const known = findFile(sql, file)
       if (!known || known.state === 'vanished') return null
       const { id } = sql('select id from runs where key = ?').get(run) as { id: RunId }
       inTransaction(db, () => {
@@ -107,7 +130,7 @@ export const createSessionChanges = ({ db, store, units, abouts, gaps, now }: Ch
           abouts.known(id),
           'vanished',
           file,
-          'the session file is gone; what was read of it is kept here',
+          `${nameOfSource(sql, run)} is gone; what was read of it is kept here`,
         )
       })
       return id
@@ -115,18 +138,26 @@ export const createSessionChanges = ({ db, store, units, abouts, gaps, now }: Ch
   }
 }
 
-/** Whether the file still begins with what was kept of it; null when it is gone or cannot be read. */
-const hasPrefix = (file: string, bytes: number, digest: Digest): boolean | null => {
-  let fd: number
+/** What became of a session the archive holds. Only what is certainly not there is gone. */
+const compare = (
+  sources: SessionSources,
+  unit: SessionUnit,
+  adapter: RuntimeAdapter,
+  kept: ArchivedFile,
+): 'same' | 'other' | 'gone' | 'unknown' => {
+  let source: OpenSession
   try {
-    fd = fs.openSync(file, 'r')
-  } catch {
-    return null
+    source = sources.open(unit, adapter)
+  } catch (error) {
+    if (error instanceof SourceBusy) throw error
+    return (error as NodeJS.ErrnoException).code === 'ENOENT' ? 'gone' : 'unknown'
   }
   try {
-    return digestPrefix(fd, bytes) === digest
+    // A session that is not in its database any more has no lines.
+    if (kept.bytes > 0 && linesFrom(unit) !== null && fs.fstatSync(source.fd).size === 0) return 'gone'
+    return digestPrefix(source.fd, kept.bytes) === kept.prefixDigest ? 'same' : 'other'
   } finally {
-    fs.closeSync(fd)
+    source.close()
   }
 }
 

@@ -1,13 +1,17 @@
-import type { RunId, RuntimeName } from '../../contract/index.ts'
+import type { HomeId, RunId, RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
-import type { RuntimeAdapter, SessionUnit } from '../runtimes/adapter.ts'
+import { linesFrom, type RuntimeAdapter, type SessionUnit, SourceBusy } from '../runtimes/adapter.ts'
 import { type Database, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
 import { type AboutRun, archiveStep } from './archive-run.ts'
+import type { BusySources } from './busy-sources.ts'
 import type { Collection } from './collection.ts'
+import type { FileRow as IndexedFile } from './file-rows.ts'
 import type { GapNotes } from './gap-notes.ts'
 import type { KeepOriginals } from './keep-originals.ts'
 import type { SideFileKeeper } from './keep-side-files.ts'
+import { openAsRead } from './open-as-read.ts'
+import type { OpenSession, SessionSources } from './open-session.ts'
 import type { RunAbouts } from './run-abouts.ts'
 
 /** Sessions whose lines go into the store together: they share its commits. */
@@ -29,6 +33,8 @@ interface KeeperParts {
   readonly store: Store
   readonly log: Log
   readonly gaps: GapNotes
+  readonly busy: BusySources
+  readonly sources: SessionSources
   readonly abouts: RunAbouts
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly sideFiles: SideFileKeeper
@@ -36,15 +42,9 @@ interface KeeperParts {
   readonly collection: Collection
 }
 
-interface FileRow {
-  readonly key: number
-  readonly run: number
-  readonly state: string
+interface FileRow extends IndexedFile {
   readonly run_id: RunId
-  readonly rel: string
-  readonly path: Uint8Array
-  readonly offset: number
-  readonly generation: number
+  readonly home: HomeId
   readonly runtime: RuntimeName
   readonly home_path: string
   readonly session: string
@@ -60,6 +60,8 @@ export const createSessionKeeper = ({
   store,
   log,
   gaps,
+  busy,
+  sources,
   abouts,
   adapters,
   sideFiles,
@@ -81,7 +83,7 @@ export const createSessionKeeper = ({
 
   const keepOne = async (run: number): Promise<void> => {
     const file = sql(
-      `select files.*, runs.id as run_id, runs.session, runs.workspaces, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
+      `select files.*, runs.id as run_id, runs.home, runs.session, runs.workspaces, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
        from files join runs on runs.key = files.run join homes on homes.id = runs.home where files.run = ?`,
     ).get(run) as FileRow | undefined
     if (!file || levelOf(file) === 'digests') {
@@ -97,6 +99,10 @@ export const createSessionKeeper = ({
     } catch (error) {
       behind.delete(run)
       const { message } = error as Error
+      if (error instanceof SourceBusy) {
+        busy.note(Buffer.from(file.path).toString(), file.home, message, () => behind.add(run))
+        return
+      }
       log('error', 'session not kept', { run: file.run_id, message: message })
       gaps.save({
         kind: 'not_archived',
@@ -108,11 +114,12 @@ export const createSessionKeeper = ({
     }
   }
 
-  /** A run that was known by its typed prompts only is described by its session file from now on (B13). */
+  /** A run is described by what its session lies in now, be it that only typed prompts were known of it (B13) or that it was packed. */
   const aboutOf = async (file: FileRow): Promise<AboutRun> => {
     const unit = unitOf(file, Buffer.from(file.path).toString())
     const about = await abouts.of(file.run_id, unit, file.runtime)
-    if (about.file !== file.rel) Object.assign(about, { file: file.rel, meta: { ...unit.meta } })
+    if (about.file !== file.rel || JSON.stringify(about.meta) !== file.meta)
+      Object.assign(about, { file: file.rel, meta: { ...unit.meta } })
     return about
   }
 
@@ -137,19 +144,40 @@ export const createSessionKeeper = ({
       return true
     }
     const newGeneration = kept !== undefined && kept.generation < file.generation
-    const to = await archiveStep(store, {
-      run: file.run_id,
-      file: path,
-      rel: file.rel,
-      about,
-      generation: file.generation,
-      from,
-      until: file.offset,
-      newGeneration,
-      originals: levelOf(file) === 'originals' ? originals : null,
-    })
+    const source = openRead(file, path)
+    // It is not what was read any more: the next look at it finds that out, and says what was lost.
+    if (source === null) return true
+    let to: typeof from
+    try {
+      const { rel, offset: until } = file
+      to = await archiveStep(store, {
+        run: file.run_id,
+        fd: source.fd,
+        rel,
+        about,
+        generation: file.generation,
+        from,
+        until,
+        newGeneration,
+        originals: levelOf(file) === 'originals' ? originals : null,
+      })
+    } finally {
+      source.close()
+    }
+    busy.clear(path)
     save.run(to.byte, to.line, file.key)
     return to.byte >= file.offset || to.byte === from.byte
+  }
+
+  /** The session as it was read; null when it is another by now. A plain file is as long as what was read of it, or it is not kept. */
+  const openRead = (file: FileRow, path: string): OpenSession | null => {
+    const unit = unitOf(file, path)
+    const adapter = adapters.get(file.runtime) ?? {}
+    if (linesFrom(unit) === null) return sources.open(unit, adapter)
+    const opened = openAsRead(sources, adapter, unit, file)
+    if ('fd' in opened) return opened
+    if (opened.busy) throw new SourceBusy(opened.why)
+    return null
   }
 
   return {

@@ -1,12 +1,12 @@
 import fs from 'node:fs'
 import { setImmediate as breathe } from 'node:timers/promises'
-import { asDigest, type RunId } from '../../contract/index.ts'
+import type { RunId } from '../../contract/index.ts'
 import type { LinePlace, RawLine, SessionLines } from '../runtimes/adapter.ts'
 import type { IndexReader } from '../store/index/reader.ts'
 import type { StoreReader } from '../store/open-store-reader.ts'
+import type { FileRow } from './file-rows.ts'
 import { LineReader, readOneLine } from './line-reader.ts'
-import { comparePrefix } from './prefix.ts'
-import type { FileRow } from './read-event-lines.ts'
+import type { AsRead } from './open-as-read.ts'
 
 export interface OpenSessionLines extends SessionLines {
   /** As in `EventLines`; places are those of the same source. */
@@ -15,7 +15,7 @@ export interface OpenSessionLines extends SessionLines {
 }
 
 /**
- * All lines of a generation of a session: from the agent's file while it is what was read, else from the archive, where secrets are
+ * All lines of a generation of a session: from the agent's own while it is what was read, else from the archive, where secrets are
  * covered. Reads no byte that is not in the index yet.
  */
 export const openSessionLines = (
@@ -23,29 +23,15 @@ export const openSessionLines = (
   store: StoreReader,
   run: { readonly key: number; readonly id: string },
   generation: number,
+  open: (file: FileRow) => AsRead,
 ): OpenSessionLines | null => {
   const file = index.sql('select * from files where run = ?').get(run.key) as FileRow | undefined
   if (!file) return null
   if (file.state === 'present' && file.generation === generation) {
-    const open = openFile(file)
-    if (open) return open
+    const opened = open(file)
+    if ('fd' in opened) return { from: 'disk', close: opened.close, ...linesOfFile(opened.fd, file.offset) }
   }
   return openArchive(store, run.id as RunId, file.rel, generation)
-}
-
-const openFile = (file: FileRow): OpenSessionLines | null => {
-  let fd: number
-  try {
-    fd = fs.openSync(Buffer.from(file.path), 'r')
-  } catch {
-    return null
-  }
-  const change = comparePrefix(fd, { bytes: file.offset, head: asDigest(file.head), tail: asDigest(file.tail) })
-  if (change !== 'same' && change !== 'grew') {
-    fs.closeSync(fd)
-    return null
-  }
-  return { from: 'disk', close: () => fs.closeSync(fd), ...linesOfFile(fd, file.offset) }
 }
 
 /** The lines of an open file up to `until` bytes. */

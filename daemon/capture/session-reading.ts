@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import { SourceBusy } from '../runtimes/adapter.ts'
 import type { Database } from '../store/index/database.ts'
 import type { GapNotes } from './gap-notes.ts'
 import type { Task } from './home-scan.ts'
@@ -60,9 +61,11 @@ export const createSessionReading = ({ db, units, changes, gaps, log }: ReadingP
         await changes.adopt(unit, adapter)
         const step = await inOne(() => units.step(unit, adapter))
         if (step.state === 'unreadable') return noteUnreadable(task, step.reason)
+        if (step.state === 'busy') return step
         gaps.drop('unreadable_file', unit.file)
         return step
       } catch (error) {
+        if (error instanceof SourceBusy) return { state: 'busy', reason: error.message }
         const { message, stack } = error as Error
         const where = stack?.split('\n').slice(1, 5).join(' | ') ?? null
         log('error', 'session not read', { path: unit.file, message: message, where })
@@ -81,7 +84,8 @@ export const createSessionReading = ({ db, units, changes, gaps, log }: ReadingP
           for (const { unit, adapter } of together) {
             const step = await units.step(unit, adapter)
             // Anything out of the ordinary is looked at by itself, where it can be told of by name.
-            if (step.state === 'unreadable' || (step.state === 'read' && step.more)) throw new NotTogether()
+            if (step.state === 'unreadable' || step.state === 'busy' || (step.state === 'read' && step.more))
+              throw new NotTogether()
             steps.push(step)
           }
           return steps

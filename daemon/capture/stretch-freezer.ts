@@ -1,5 +1,6 @@
 import type { RunId } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
+import { taskId } from '../manifest/complete/complete-body.ts'
 import type { RuntimeAdapter, SessionUnit, StretchEvidence } from '../runtimes/adapter.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import { type FreezeParts, freezeStretch } from './freeze-stretches.ts'
@@ -97,8 +98,9 @@ export const createStretchFreezer = ({ db, log, gaps, abouts, units, freeze, now
     const digests = await Promise.all(batch.map(freezeOne))
     inTransaction(db, () => {
       for (const [n, { run, evidence }] of batch.entries()) {
-        const digest = digests[n]
+        const { digest, task } = digests[n] ?? {}
         if (!digest) continue
+        if (evidence.n === 1 && task) sql('update runs set task = ? where key = ?').run(task, run)
         sql('update stretches set manifest = ? where run = ? and n = ?').run(digest, run, evidence.n)
         sql(
           'update runs set manifest = (select manifest from stretches where run = runs.key and manifest is not null order by n desc limit 1) where key = ?',
@@ -109,16 +111,23 @@ export const createStretchFreezer = ({ db, log, gaps, abouts, units, freeze, now
     return [...new Set(batch.map(({ run }) => run))]
   }
 
-  const freezeOne = async ({ id, unit, adapter, evidence, fresh, over }: Unfrozen): Promise<string | null> => {
+  const freezeOne = async ({
+    id,
+    unit,
+    adapter,
+    evidence,
+    fresh,
+    over,
+  }: Unfrozen): Promise<{ readonly digest: string; readonly task: string | null } | null> => {
     try {
       const about = await abouts.of(id, unit, adapter.runtime)
       const known = about.manifests[String(evidence.n)]
-      if (known !== undefined) return known
-      const { digest, problems } = await freezeStretch(freeze(), adapter, id, evidence, fresh, over)
+      if (known !== undefined) return { digest: known, task: taskId(adapter.inferManifest(evidence).task.input_digest) }
+      const { digest, task, problems } = await freezeStretch(freeze(), adapter, id, evidence, fresh, over)
       about.manifests[String(evidence.n)] = digest
       for (const message of problems)
         gaps.save({ kind: 'resolve_failed', run: id, where: `${id}#${evidence.n}`, message, hint: null })
-      return digest
+      return { digest, task }
     } catch (error) {
       const { message } = error as Error
       log('error', 'manifest not frozen', { run: id, stretch: evidence.n, message: message })

@@ -7,12 +7,15 @@ import type { HomeRef, ImportNews, SyncTotals } from './importer.ts'
 export interface WorkerCalls {
   sync(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   hint(paths: readonly string[], homes: readonly HomeRef[]): void
-  /** `home`: whose configuration it is; decides, with its directory, what is kept of the texts. */
+  /** Completes, checks and stores a configuration that was resolved in the home just now. */
   freeze(
+    home: HomeRef,
     body: ManifestBody,
     texts: readonly { readonly digest: string; readonly text: string }[],
-    home?: string,
   ): Promise<Manifest>
+  /** Looks at the configuration of homes now; gives how many changes it found. */
+  look(homes: readonly HomeRef[]): Promise<number>
+  noteConfiguration(homes: readonly HomeRef[]): void
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   check(): Promise<CheckResult>
   collect(rules: CollectionRules): void

@@ -67,9 +67,10 @@ export function isolateGit(env: Readonly<Record<string, string | undefined>>, pr
 }
 
 /** Full argument list of a git process on `gitDir`. An explicit directory also switches git's search for repositories off. */
-export const gitArguments = (gitDir: string | null, args: readonly string[]): string[] => [
+export const gitArguments = (gitDir: string | null, args: readonly string[], workTree?: string): string[] => [
   ...SETTINGS.flatMap((setting) => ['-c', setting]),
   ...(gitDir === null ? [] : [`--git-dir=${gitDir}`]),
+  ...(workTree === undefined ? [] : [`--work-tree=${workTree}`]),
   ...args,
 ]
 
@@ -77,6 +78,8 @@ export interface GitOptions {
   readonly git: GitContext
   /** Repository; null only for commands that need none (`--version`, `init`). */
   readonly gitDir: string | null
+  /** Work tree, for the few commands that look at one. */
+  readonly workTree?: string
   readonly input?: string | Uint8Array
   /** Exit codes that are an answer, not a failure. Default: only 0. */
   readonly successExitCodes?: readonly number[]
@@ -108,8 +111,9 @@ export class GitError extends Error {
 /** Runs one git command to its end. Throws {@link GitError}, or the spawn error when git cannot be started. */
 export function git(args: readonly string[], options: GitOptions): Promise<GitResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(options.git.program, gitArguments(options.gitDir, args), {
+    const child = spawn(options.git.program, gitArguments(options.gitDir, args, options.workTree), {
       env: options.git.env,
+      ...(options.workTree === undefined ? {} : { cwd: options.workTree }),
       stdio: ['pipe', 'pipe', 'pipe'],
       windowsHide: true,
       ...(options.signal ? { signal: options.signal } : {}),

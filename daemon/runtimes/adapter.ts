@@ -26,6 +26,7 @@ export interface RuntimeAdapter {
    * Writes the lines of a unit whose session is no plain file of one object per line (`linesFrom`), oldest first, each one JSON object
    * without a line end. Deterministic: what did not change is written in the same bytes again, so that growth can be told from rewriting.
    * A source that is being written to is read in one consistent state or not at all (`SourceBusy`); it is never locked and never altered.
+   * What was written before an error is dropped, so it need not be held back. A session that is not there any more has no lines.
    * Not needed by a runtime all of whose sessions are plain files.
    */
   writeLines?(unit: SessionUnit, write: (line: string) => void): void
@@ -119,6 +120,8 @@ export interface HomeDescription {
 export interface SessionProblem {
   readonly path: string
   readonly reason: string
+  /** It is being written to (`SourceBusy`): looked at again a moment later, and told of only when that lasts. */
+  readonly busy?: true
 }
 
 /** One session: its main file and what belongs to it. */

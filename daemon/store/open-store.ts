@@ -17,6 +17,7 @@ import { createRedactor } from '../secrets/create-redactor.ts'
 import { type Keys, tighten } from '../secrets/keys.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import { BlobCollection } from './blob-collection.ts'
+import { GitConfigurationHistory } from './configuration-history.ts'
 import { replaceFile, syncFolder } from './durable.ts'
 import { bringToCurrentVersion } from './format.ts'
 import { awaitOldWriter, clearLeftovers } from './leftovers.ts'
@@ -120,16 +121,29 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const tips = new Map([...refs].filter(([ref]) => ref.startsWith('refs/sessions/')))
   const sessions = new GitSessionArchive({ writer, reader, redactor, hmacKey: key.hmacKey, seconds, warn: log, tips })
 
+  const homes = [...refs.keys()].flatMap((ref) =>
+    ref.startsWith('refs/homes/') ? [ref.slice('refs/homes/'.length)] : [],
+  )
+  const homeTips = new Map<string, string | null>()
+  for (const home of homes) homeTips.set(`refs/homes/${home}`, await openTip(`refs/homes/${home}`))
+  const configuration = new GitConfigurationHistory({
+    homes: () => homes,
+    collection: (ref) => collection(ref, '.json', 'changes of configuration', homeTips.get(ref) ?? null),
+    log,
+  })
+
   return {
     dir,
     manifests,
     texts,
     sessions,
+    configuration,
     size: () => size.measure(),
     maintain,
     async check(): Promise<CheckResult> {
       const damaged = [...(await fsck(context, gitDir)), ...damagedNames, ...quarantined]
       damaged.push(...(await manifests.verifyAll()), ...(await texts.verifyAll().catch(faultOf)))
+      damaged.push(...(await configuration.verifyAll()))
       for (const ref of [...tips.keys()])
         damaged.push(...(await sessions.verify(asRunId(ref.slice('refs/sessions/'.length)))))
       const { objects } = await countObjects(context, gitDir)

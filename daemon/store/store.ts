@@ -1,4 +1,4 @@
-import type { Digest, Manifest, ManifestBody, RunId } from '../../contract/index.ts'
+import type { Digest, Drift, Manifest, ManifestBody, RunId } from '../../contract/index.ts'
 
 /**
  * The durable side of Reprise: a bare Git repository, an encrypted vault beside it, small documents. Everything written here is
@@ -9,6 +9,7 @@ export interface Store {
   readonly manifests: ManifestStore
   readonly texts: TextStore
   readonly sessions: SessionArchive
+  readonly configuration: ConfigurationHistory
   /** Bytes on disk, objects, packs. Cheap enough for a status line. */
   size(): { readonly bytes: number; readonly objects: number }
   check(): Promise<CheckResult>
@@ -89,4 +90,11 @@ export interface ArchivedLine {
   readonly bytes: number
   /** Redacted, with its line end. A view into a larger buffer: copy it to keep it. */
   readonly text: Uint8Array
+}
+
+/** Changes of configuration outside of starts, kept for ever: nothing on the disk could tell them again. */
+export interface ConfigurationHistory {
+  append(drift: Drift): Promise<void>
+  /** All of them, in no particular order. What cannot be read is told and passed over. */
+  list(): AsyncIterable<Drift>
 }

@@ -16,6 +16,8 @@ export interface HomeWatchesOptions {
   readonly log: Log
   /** Paths that may have changed; the receiver looks for itself. */
   readonly onHints: (paths: readonly string[]) => void
+  /** Something that may change a manifest is not as it was. */
+  readonly onConfiguration: (home: WatchedHome) => void
   readonly onState: () => void
 }
 
@@ -56,7 +58,10 @@ export const createHomeWatches = (options: HomeWatchesOptions): HomeWatches => {
             pollSeconds,
             onHint: ({ path, what }) => {
               if (what === 'sessions') options.onHints([path])
-              else options.onState()
+              else {
+                options.onState()
+                if (what === 'configuration') options.onConfiguration(home)
+              }
             },
             onState: options.onState,
             onFault: (error) => log('error', 'watching failed', { home: home.path, message: (error as Error).message }),

@@ -1,4 +1,4 @@
-import { Link } from 'wouter'
+import { Link, useLocation } from 'wouter'
 import { Button } from '../parts/button.tsx'
 import { CommandHint } from '../parts/command-hint.tsx'
 import { IdText } from '../parts/digest.tsx'
@@ -14,6 +14,7 @@ import {
 import { CoverageMark, EffectCount, RuntimeTile, StatusMark, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
 import { runPath } from '../shell/address.ts'
+import { whyPath } from '../shell/comparing.ts'
 import { sumTokens } from '../timeline/run-row.tsx'
 import { words } from '../words/en.ts'
 import type { RunDetails } from './run-screen.tsx'
@@ -32,6 +33,7 @@ export function RunHeader({
 }) {
   const { run, coverage } = details
   const tokens = sumTokens(run)
+  const [, navigate] = useLocation()
   return (
     <header className="shrink-0 px-3 pt-2.5 pb-1.5">
       <div className="flex min-w-0 items-center gap-3">
@@ -45,6 +47,9 @@ export function RunHeader({
           <EffectCount effects={run.effects} />
         </span>
         <span className="ml-auto flex shrink-0 items-center gap-2 max-sm:hidden">
+          <Button small onClick={() => navigate(whyPath(run.id))} disabled={run.manifest === null}>
+            {words.compare.why}
+          </Button>
           <IdText id={run.id} />
           <CommandHint command={`reprise show ${run.id}@${at}`} />
           <Button small onClick={onExport}>

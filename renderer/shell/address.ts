@@ -31,3 +31,4 @@ export function useAddress() {
 export const runPath = (run: string, seq?: number | null) =>
   `/runs/${encodeURIComponent(run)}${seq == null ? '' : `/at/${seq}`}`
 export const manifestPath = (target: string) => `/manifests/${encodeURIComponent(target)}`
+export const comparePath = (a: string, b: string) => `/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`

@@ -1,6 +1,7 @@
 import { useEffect } from 'react'
 import { copyText } from '../parts/copy.ts'
 import { useScreen } from './acts.ts'
+import { putIntoSlot, slotsPath, whyPath } from './comparing.ts'
 import { openKeySheet, openPalette } from './layers.ts'
 import { moveRegion } from './regions.ts'
 import { useView } from './view-state.ts'
@@ -23,6 +24,7 @@ export const goKeys: Readonly<Record<string, string>> = {
   h: '/homes',
   i: '/health',
   s: '/settings',
+  c: '/compare',
   f: '/search',
 }
 
@@ -60,6 +62,12 @@ export function useGlobalKeys(navigate: (path: string) => void) {
           const { reference } = useScreen.getState()
           return reference === null ? null : () => void copyText(reference, reference)
         }
+        if (event.key === '=') return () => navigate(slotsPath())
+        const { reference } = useScreen.getState()
+        if (reference === null) return null
+        if (event.key === 'c') return () => putIntoSlot(reference)
+        if (event.key === 'w' && reference.startsWith('r_'))
+          return () => navigate(whyPath(reference.split('@')[0] ?? reference))
         return null
       })()
       if (act === null) return

@@ -1,4 +1,4 @@
-import { Activity, FolderGit2, History, Search, Settings } from 'lucide-react'
+import { Activity, Diff, FolderGit2, History, Search, Settings } from 'lucide-react'
 import { Link, useLocation } from 'wouter'
 import { cx } from '../parts/classes.ts'
 import { useRead } from '../transport/queries.ts'
@@ -7,6 +7,7 @@ import { words } from '../words/en.ts'
 /** Only sections that exist in this version. */
 const entries = [
   { path: '/timeline', label: words.nav.timeline, icon: History, also: /^\/(timeline|welcome|runs|manifests|$)/ },
+  { path: '/compare', label: words.nav.compare, icon: Diff, also: /^\/compare/ },
   { path: '/search', label: words.nav.search, icon: Search, also: /^\/search/ },
   { path: '/homes', label: words.nav.homes, icon: FolderGit2, also: /^\/homes/ },
   { path: '/health', label: words.nav.health, icon: Activity, also: /^\/health/ },

@@ -8,6 +8,7 @@ import { words } from '../words/en.ts'
 import { useScreen } from './acts.ts'
 import { modWord } from './keys.ts'
 import { Rail } from './rail.tsx'
+import { SlotChips } from './slot-chips.tsx'
 import { shownTheme } from './theme.ts'
 import { useView } from './view-state.ts'
 
@@ -57,6 +58,7 @@ export function TitleBar({ openPalette }: { readonly openPalette: () => void }) 
         <span className="min-w-0 flex-1 truncate text-left max-sm:sr-only">{words.palette.open}</span>
         <kbd className="font-sans text-meta max-sm:hidden">{modWord}+K</kbd>
       </button>
+      <SlotChips />
       {inspector && (
         <IconButton
           label={`${words.keys.inspector} (${modWord}+I)`}

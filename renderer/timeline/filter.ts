@@ -14,6 +14,7 @@ export const filterKeys = [
   'model',
   'changed',
   'manifest',
+  'task',
   'home',
   'since',
   'until',
@@ -96,13 +97,14 @@ const runtimeAlias: Readonly<Record<string, RuntimeName>> = {
 const isRuntime = (text: string): text is RuntimeName => Object.hasOwn(words.runtimes, text)
 const statuses = Object.keys(words.runStatus)
 const kinds = ['none', 'fork', 'subagent', 'replay'] as const
+const itemKinds = ['run', 'configuration', 'source', 'gap'] as const
 const hases = ['gap', 'failure', 'changes', 'manifest'] as const
 const pick = <T extends string>(all: readonly T[], text: string) => all.find((value) => value === text)
 
 export const knownValues: Partial<Record<FilterKey, readonly string[]>> = {
   agent: Object.keys(words.runtimes),
   status: statuses,
-  kind: kinds,
+  kind: [...kinds, ...itemKinds],
   has: hases,
   since: ['1d', '2d', '7d', '30d'],
   until: ['1d', '2d', '7d', '30d'],
@@ -142,7 +144,9 @@ export function readFilter(
         break
       case 'kind': {
         const kind = pick(kinds, value)
-        if (kind === undefined) bad(key, value)
+        const item = pick(itemKinds, value)
+        if (item !== undefined) filter.kind = [...(filter.kind ?? []), item]
+        else if (kind === undefined) bad(key, value)
         else filter.relation = [...(filter.relation ?? []), kind]
         break
       }

@@ -9,6 +9,7 @@ import { formatDuration, formatExact, formatNumber, shortDigest, shortId } from 
 import { CoverageMark, EffectCount, RuntimeTile, StatusMark, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
 import { manifestPath, runPath } from '../shell/address.ts'
+import { whyPath } from '../shell/comparing.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { sumTokens } from './run-row.tsx'
@@ -40,6 +41,11 @@ export function RunPeek({ run }: { readonly run: Run }) {
           </span>
           <StatusMark status={run.status} />
           <CoverageMark state={run.coverage} word />
+          {run.manifest !== null && (
+            <Link href={whyPath(run.id)} className="rounded-chip text-accent hover:underline">
+              {words.compare.why}
+            </Link>
+          )}
         </div>
       </div>
       <Facts>
@@ -182,10 +188,10 @@ function TokenFacts({ run }: { readonly run: Run }) {
 }
 
 /** What happened outside of a run. */
-export function ItemPeek({ item }: { readonly item: Exclude<TimelineItem, { type: 'run' }> }) {
+export function ItemPeek({ item }: { readonly item: Exclude<TimelineItem, { type: 'run' | 'configuration' }> }) {
   return (
     <div className="pb-4">
-      <p className="px-3 pt-3 font-medium">{item.type === 'configuration' ? item.drift.title : item.message}</p>
+      <p className="px-3 pt-3 font-medium">{item.message}</p>
       <Facts>
         <Fact name={w.when}>
           <Moment at={item.at} />

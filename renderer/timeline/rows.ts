@@ -8,6 +8,7 @@ export type TimelineRow =
       readonly key: string
       readonly day: string
       readonly runs: number
+      readonly changes: number
       readonly others: number
       readonly whole: boolean
     }
@@ -21,6 +22,11 @@ export type TimelineRow =
     }
   | { readonly type: 'waiting'; readonly key: string; readonly parent: string }
   | { readonly type: 'source'; readonly key: string; readonly item: Extract<TimelineItem, { type: 'source' }> }
+  | {
+      readonly type: 'configuration'
+      readonly key: string
+      readonly item: Extract<TimelineItem, { type: 'configuration' }>
+    }
   | { readonly type: 'gap'; readonly key: string; readonly item: Extract<TimelineItem, { type: 'gap' }> }
 
 export const itemKey = (item: TimelineItem) => (item.type === 'run' ? `run:${item.run.id}` : `${item.type}:${item.id}`)
@@ -39,10 +45,18 @@ export function toRows(
 ): readonly TimelineRow[] {
   const rows: TimelineRow[] = []
   const seen = new Set<string>()
-  let day: { runs: number; others: number; at: number; key: string } | null = null
+  let day: { runs: number; changes: number; others: number; at: number; key: string } | null = null
   const close = (whole: boolean) => {
     if (day !== null)
-      rows[day.at] = { type: 'day', key: `day:${day.key}`, day: day.key, runs: day.runs, others: day.others, whole }
+      rows[day.at] = {
+        type: 'day',
+        key: `day:${day.key}`,
+        day: day.key,
+        runs: day.runs,
+        changes: day.changes,
+        others: day.others,
+        whole,
+      }
   }
   for (const item of items) {
     const key = itemKey(item)
@@ -51,13 +65,18 @@ export function toRows(
     const at = dayKey(item.at)
     if (day === null || day.key !== at) {
       close(true)
-      day = { runs: 0, others: 0, at: rows.length, key: at }
-      rows.push({ type: 'day', key: `day:${at}`, day: at, runs: 0, others: 0, whole: false })
+      day = { runs: 0, changes: 0, others: 0, at: rows.length, key: at }
+      rows.push({ type: 'day', key: `day:${at}`, day: at, runs: 0, changes: 0, others: 0, whole: false })
+    }
+    if (item.type === 'configuration') {
+      day.changes += 1
+      rows.push({ type: 'configuration', key, item })
+      continue
     }
     if (item.type !== 'run') {
       day.others += 1
       if (item.type === 'gap') rows.push({ type: 'gap', key, item })
-      else if (item.type === 'source') rows.push({ type: 'source', key, item })
+      else rows.push({ type: 'source', key, item })
       continue
     }
     day.runs += 1

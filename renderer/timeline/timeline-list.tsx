@@ -11,9 +11,11 @@ import { type MenuEntry, RowMenu } from '../parts/row-menu.tsx'
 import { useSize } from '../parts/use-size.ts'
 import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
 import { useReference } from '../shell/acts.ts'
-import { manifestPath, runPath, useAddress } from '../shell/address.ts'
+import { comparePath, manifestPath, runPath, useAddress } from '../shell/address.ts'
+import { putIntoSlot, whyPath } from '../shell/comparing.ts'
 import { useRowHeight, useView } from '../shell/view-state.ts'
 import { words } from '../words/en.ts'
+import { DriftRow, driftSentence } from './drift-row.tsx'
 import { setToken } from './filter.ts'
 import { Gutter, gutterWidth } from './gutter.tsx'
 import { type Lane, layLanes } from './lanes.ts'
@@ -73,6 +75,7 @@ export function TimelineList(props: TimelineListProps) {
       if (row === undefined) return { key: `none:${index}`, heading: true }
       if (row.type === 'day' || row.type === 'waiting')
         return { key: row.key, heading: true, level: row.type === 'day' ? 1 : 2 }
+      if (row.type === 'configuration') return { key: row.key, level: 1, label: driftSentence(row.item.drift) }
       if (row.type !== 'run') return { key: row.key, level: 1 }
       const { run, key, level } = row
       const label = runSentence(run, run.started_at === null ? '' : formatDay(dayKey(run.started_at), now))
@@ -81,7 +84,13 @@ export function TimelineList(props: TimelineListProps) {
     [rows, now],
   )
   const activeRow = useMemo(() => rows.find((row) => row.key === active), [rows, active])
-  useReference(activeRow?.type === 'run' ? activeRow.run.id : null)
+  useReference(
+    activeRow?.type === 'run'
+      ? activeRow.run.id
+      : activeRow?.type === 'configuration'
+        ? activeRow.item.drift.after
+        : null,
+  )
   // The inspector shows the row one stands on, as its run goes on.
   useEffect(() => usePeek.setState({ row: activeRow ?? null }), [activeRow])
   useEffect(() => () => usePeek.setState({ row: null }), [])
@@ -97,10 +106,27 @@ export function TimelineList(props: TimelineListProps) {
     const row = rows[index]
     if (row?.type === 'run') navigate(runPath(row.run.id))
     else if (row?.type === 'source') navigate(runPath(row.item.run))
-    else if (row?.type === 'gap') navigate('/health/gaps')
+    else if (row?.type === 'configuration') {
+      const { before, after } = row.item.drift
+      navigate(before === null ? manifestPath(after) : comparePath(before, after))
+    } else if (row?.type === 'gap') navigate('/health/gaps')
   }
   const [exporting, setExporting] = useState<{ readonly run: string; readonly title: string } | null>(null)
   const entriesOf = (row: TimelineRow): readonly MenuEntry[] => {
+    if (row.type === 'configuration') {
+      const { before, after, id } = row.item.drift
+      return [
+        {
+          id: 'compare',
+          label: words.drift.compare,
+          hint: 'Enter',
+          disabled: before === null ? words.drift.none : null,
+          run: () => before !== null && navigate(comparePath(before, after)),
+        },
+        { id: 'manifest', label: w.openManifest, run: () => navigate(manifestPath(after)) },
+        { id: 'copy', label: words.copyReference, hint: 'y', run: () => void copyText(id, id) },
+      ]
+    }
     if (row.type !== 'run')
       return row.type === 'source'
         ? [{ id: 'open', label: w.openRun, hint: 'Enter', run: () => navigate(runPath(row.item.run)) }]
@@ -109,6 +135,14 @@ export function TimelineList(props: TimelineListProps) {
     const { manifest, workspace } = run
     return [
       { id: 'open', label: w.openRun, hint: 'Enter', run: () => navigate(runPath(run.id)) },
+      {
+        id: 'why',
+        label: words.compare.whyLong,
+        hint: 'w',
+        disabled: manifest === null ? words.peek.notCaptured : null,
+        run: () => navigate(whyPath(run.id)),
+      },
+      { id: 'slot', label: words.compare.add, hint: 'c', run: () => putIntoSlot(run.id) },
       {
         id: 'manifest',
         label: w.openManifest,
@@ -204,8 +238,13 @@ export function TimelineList(props: TimelineListProps) {
                   <Cell className="flex items-center gap-2 px-3">
                     <span className="font-semibold">{formatDay(row.day, now)}</span>
                     <span className="text-text-3">
-                      {row.runs > 0 && w.dayRuns(row.runs, row.whole)}
-                      {row.others > 0 && `${row.runs > 0 ? ' · ' : ''}${w.dayOthers(row.others)}`}
+                      {[
+                        row.runs > 0 ? w.dayRuns(row.runs, row.whole) : '',
+                        row.changes > 0 ? words.drift.dayChanges(row.changes) : '',
+                        row.others > 0 ? w.dayOthers(row.others) : '',
+                      ]
+                        .filter((part) => part !== '')
+                        .join(' · ')}
                     </span>
                   </Cell>
                 </div>
@@ -244,6 +283,13 @@ export function TimelineList(props: TimelineListProps) {
                     open={row.open}
                     onToggle={() => toggle(row.run.id, !row.open)}
                   />
+                </div>
+              )
+            if (row.type === 'configuration')
+              return (
+                <div className={cx('flex h-full items-center', shape !== 'wide' && 'border-b border-line')}>
+                  <Gutter lane={lane} columns={columns} height={rowHeight} mark="none" />
+                  <DriftRow drift={row.item.drift} wide={shape === 'wide'} />
                 </div>
               )
             const gap = row.type === 'gap'

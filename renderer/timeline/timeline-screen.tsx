@@ -13,6 +13,7 @@ import { useLink } from '../shell/link-state.ts'
 import { useView } from '../shell/view-state.ts'
 import { useChange, useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
+import { DriftPeek } from './drift-peek.tsx'
 import { Facets } from './facets.tsx'
 import { type FilterKey, type Problem, readFilter, setToken, wordsOf } from './filter.ts'
 import { FilterField } from './filter-field.tsx'
@@ -248,6 +249,7 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
 function Inspector() {
   const row = usePeek((peek) => peek.row)
   if (row?.type === 'run') return <RunPeek key={row.run.id} run={row.run} />
+  if (row?.type === 'configuration') return <DriftPeek key={row.item.id} drift={row.item.drift} />
   return row !== null && 'item' in row ? <ItemPeek item={row.item} /> : <PeekNothing />
 }
 

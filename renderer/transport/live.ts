@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Push } from '../../contract/push.ts'
 import { useLink } from '../shell/link-state.ts'
+import { toast } from '../shell/toasts.tsx'
 import { invalidateTags, useTransport } from './queries.ts'
 
 /** Counters on screen change at most twice a second. */
@@ -36,6 +37,9 @@ export function useLiveFacts() {
         case 'run':
           noteRun(push.run, push.events)
           return gather(['events', 'timeline'])
+        case 'drift':
+          if (push.alert !== null) toast(push.alert)
+          return gather(['drift', 'timeline'])
         case 'reset':
           return void client.invalidateQueries()
         case 'draining':

@@ -1,14 +1,16 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type LineCursor, LineReader, startOfFile, type UnreadableLine } from '../../daemon/capture/line-reader.ts'
-import type {
-  EventChange,
-  ReadEvent,
-  RowSink,
-  RuntimeAdapter,
-  SessionReader,
-  SessionSummary,
-  SessionUnit,
+import {
+  type EventChange,
+  linesFrom,
+  type ReadEvent,
+  type RowSink,
+  type RuntimeAdapter,
+  type SessionReader,
+  type SessionSummary,
+  type SessionUnit,
 } from '../../daemon/runtimes/adapter.ts'
 
 /** An event as it stands after all amendments. */
@@ -86,15 +88,35 @@ function toReading(collector: Collector, blank: number, cursor: LineCursor, read
   return { events, words, stretches, unknown, unreadable, blank, cursor, summary: reader.summary() }
 }
 
-/** Reads the whole file of a session. */
-export function readSession(
-  adapter: Pick<RuntimeAdapter, 'openReader'>,
-  unit: SessionUnit,
-  chunkBytes?: number,
-): SessionReading {
+/** What an adapter must have for its sessions to be read. */
+export type ReadingAdapter = Pick<RuntimeAdapter, 'openReader' | 'writeLines'>
+
+/** The lines of a session as capture sees them: the bytes of its file, or what `writeLines` gives where it is no plain file. */
+export function contentOf(adapter: Pick<RuntimeAdapter, 'writeLines'>, unit: SessionUnit): Buffer {
+  if (linesFrom(unit) === null) return readFileSync(unit.file)
+  if (adapter.writeLines === undefined) throw new Error(`${unit.file} is no plain file, and nothing writes its lines`)
+  const lines: string[] = []
+  adapter.writeLines(unit, (line) => lines.push(`${line}\n`))
+  return Buffer.from(lines.join(''))
+}
+
+/** Reads all lines of a session. */
+export function readSession(adapter: ReadingAdapter, unit: SessionUnit, chunkBytes?: number): SessionReading {
+  if (linesFrom(unit) === null) return readFile(adapter, unit, unit.file, chunkBytes)
+  const scratch = mkdtempSync(join(tmpdir(), 'reprise-lines-'))
+  try {
+    const file = join(scratch, 'lines.jsonl')
+    writeFileSync(file, contentOf(adapter, unit), { mode: 0o600 })
+    return readFile(adapter, unit, file, chunkBytes)
+  } finally {
+    rmSync(scratch, { recursive: true })
+  }
+}
+
+function readFile(adapter: ReadingAdapter, unit: SessionUnit, file: string, chunkBytes?: number): SessionReading {
   const collector = new Collector()
   const reader = adapter.openReader(unit)
-  const fd = openSync(unit.file, 'r')
+  const fd = openSync(file, 'r')
   try {
     const lines = new LineReader(fd, chunkBytes === undefined ? {} : { chunkBytes })
     const blank = drain(lines, reader, collector)

@@ -38,6 +38,7 @@ export interface RunRow {
   readonly t_write: number
   readonly lower_bound: number
   readonly manifest: string | null
+  readonly task: string | null
   readonly unreadable: number
   readonly broken_links: number
   readonly roots: number
@@ -100,6 +101,7 @@ export const toRun = (row: RunRow, stretches: Statement, live: (home: string, se
   tokens: { input: row.t_in, output: row.t_out, cache_read: row.t_read, cache_write: row.t_write },
   tokens_are_lower_bound: row.lower_bound === 1,
   manifest: row.manifest,
+  task: row.task,
   // What an observed run cannot show (exact before and after of shell calls, exchanges) keeps it partial.
   coverage: row.status === 'unreadable' ? 'none' : 'partial',
   unreadable_lines: row.unreadable,

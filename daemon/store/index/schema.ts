@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
  * The index: everything the timeline needs at once. It is derived from the agents' files and the store, so an index of another
  * version, or a damaged one, is set aside and built anew (R13); it is never migrated and never the only place of a fact.
  */
-export const INDEX_VERSION = 4
+export const INDEX_VERSION = 5
 
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;
@@ -45,6 +45,8 @@ create table runs (
   t_in integer not null default 0, t_out integer not null default 0, t_read integer not null default 0, t_write integer not null default 0,
   lower_bound integer not null default 0,
   manifest text,
+  /* of the first stretch: the same words typed again are the same task */
+  task text,
   unreadable integer not null default 0,
   broken_links integer not null default 0,
   roots integer not null default 0,
@@ -66,6 +68,7 @@ create index runs_sort on runs (sort_at desc, key desc);
 create index runs_session on runs (session);
 create index runs_parent on runs (parent);
 create index runs_home on runs (home);
+create index runs_task on runs (task) where task is not null;
 
 create table files (
   key integer primary key,
@@ -135,6 +138,21 @@ create table gaps (
 /* facts about a source that are no part of the session: it shrank, vanished, came back */
 create table source_changes (id text primary key, run integer not null, at text not null, change text not null, path text not null, message text not null) without rowid;
 
+/* changes of configuration, as the store holds them, and the words to find them by */
+create table drifts (
+  id text primary key, home text not null, runtime text not null, workspace text, at text not null, kind text not null, alert text, doc text not null
+) without rowid;
+create index drifts_at on drifts (at desc, id desc);
+create table drift_words (id integer primary key, drift text not null, path text, what text not null, text text not null);
+create virtual table drifts_found using fts5 (text, content = 'drift_words', content_rowid = 'id', tokenize = "unicode61 remove_diacritics 2");
+/* how each place of a home was last seen; workspace '' is the home alone */
+create table configurations (
+  home text not null, workspace text not null, manifest text not null, fingerprint text not null, program text, seen_at text not null,
+  primary key (home, workspace)
+) without rowid;
+/* contents a file was seen with: an old one that comes back is recognised (B18) */
+create table file_states (home text not null, path text not null, mark text not null, seen_at text not null, primary key (home, path, mark)) without rowid;
+
 create table words (id integer primary key, run integer not null, seq integer not null, role text not null, text text not null);
 create index words_run on words (run);
 create virtual table found using fts5 (text, content = 'words', content_rowid = 'id', tokenize = "unicode61 remove_diacritics 2");
@@ -144,7 +162,7 @@ create virtual table found using fts5 (text, content = 'words', content_rowid = 
 export const resetIndex = (db: Database): void => {
   const names = db
     .prepare(
-      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%'",
+      "select name from sqlite_master where type = 'table' and name not like 'sqlite_%' and name not like 'found_%' and name not like 'drifts_found_%'",
     )
     .all() as { name: string }[]
   db.exec('begin immediate')

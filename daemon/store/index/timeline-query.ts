@@ -1,6 +1,12 @@
 import { Buffer } from 'node:buffer'
 import { z } from 'zod'
-import { RepriseError, type TimelineFilter, type TimelineItem, type TimelinePage } from '../../../contract/index.ts'
+import {
+  driftSchema,
+  RepriseError,
+  type TimelineFilter,
+  type TimelineItem,
+  type TimelinePage,
+} from '../../../contract/index.ts'
 import type { IndexReader } from './reader.ts'
 import { RUN_COLUMNS, RUN_TABLES, type RunRow } from './run-row.ts'
 import { matchExpression } from './search-query.ts'
@@ -35,6 +41,10 @@ const conditionsOf = (filter: TimelineFilter, withTime: boolean): Condition => {
       `exists (select 1 from stretches where stretches.run = runs.key and stretches.manifest like ? escape '\\')`,
       escaped(filter.manifest),
     )
+  if (filter.task) {
+    const wanted = filter.task.replace(/^sha256:/, '')
+    add('runs.task = ?', wanted.startsWith('task_') ? wanted : `task_${wanted.slice(0, 12)}`)
+  }
   if (filter.tool) add('exists (select 1 from events where events.run = runs.key and events.tool = ?)', filter.tool)
   if (filter.changed)
     add(
@@ -47,6 +57,7 @@ const conditionsOf = (filter: TimelineFilter, withTime: boolean): Condition => {
     if (what === 'changes') add('runs.added + runs.changed + runs.deleted > 0')
     if (what === 'manifest') add('runs.manifest is not null')
   }
+  if (filter.kind && !filter.kind.includes('run')) add('0')
   const words = filter.text?.trim()
   if (words) {
     const expression = matchExpression(words)
@@ -109,6 +120,12 @@ export const queryTimeline = (index: IndexReader, { filter, cursor, limit, bucke
   const items = [
     ...runs,
     ...otherItems(index, filter, newest(after, filter), next === null ? (filter.since ?? '') : (last?.sort_at ?? '')),
+    ...configurationItems(
+      index,
+      filter,
+      newest(after, filter),
+      next === null ? (filter.since ?? '') : (last?.sort_at ?? ''),
+    ),
   ]
   items.sort((a, b) => (a.at < b.at ? 1 : a.at > b.at ? -1 : 0))
 
@@ -144,6 +161,54 @@ export const queryTimeline = (index: IndexReader, { filter, cursor, limit, bucke
 const newest = (after: readonly [string, number] | null, filter: TimelineFilter): string =>
   after?.[0] ?? filter.until ?? '9999'
 
+/** Changes of configuration, in the same stretch of time. First looks are no changes. */
+const configurationItems = (
+  index: IndexReader,
+  filter: TimelineFilter,
+  before: string,
+  since: string,
+): TimelineItem[] => {
+  const onlyRuns =
+    filter.status || filter.tool || filter.model || filter.manifest || filter.relation || filter.task || filter.has
+  if (onlyRuns || (filter.kind && !filter.kind.includes('configuration'))) return []
+  const parts = [`drifts.kind <> 'first_seen'`, 'drifts.at < ?', 'drifts.at >= ?']
+  const values: string[] = [before, since]
+  const among = filter.runtime ?? []
+  if (among.length > 0) {
+    parts.push(`drifts.runtime in (${among.map(() => '?').join(', ')})`)
+    values.push(...among)
+  }
+  if (filter.home) {
+    parts.push('(drifts.home = ? or exists (select 1 from homes where homes.id = drifts.home and homes.path = ?))')
+    values.push(filter.home, filter.home)
+  }
+  // What concerns the home alone concerns every workspace.
+  if (filter.workspace) {
+    parts.push(`(drifts.workspace is null or instr(drifts.workspace, ?) > 0)`)
+    values.push(filter.workspace)
+  }
+  if (filter.changed) {
+    parts.push(
+      'exists (select 1 from drift_words where drift_words.drift = drifts.id and instr(drift_words.text, ?) > 0)',
+    )
+    values.push(filter.changed)
+  }
+  const words = filter.text?.trim()
+  if (words) {
+    parts.push(
+      'drifts.id in (select drift_words.drift from drifts_found join drift_words on drift_words.id = drifts_found.rowid where drifts_found match ?)',
+    )
+    values.push(matchExpression(words))
+  }
+  const rows = index
+    .sql(`select doc from drifts where ${parts.join(' and ')} order by drifts.at desc limit 1000`)
+    .all(...values) as { doc: string }[]
+  return rows.map(({ doc }) => {
+    const drift = driftSchema.parse(JSON.parse(doc))
+    return { type: 'configuration', at: drift.at, id: drift.id, drift }
+  })
+}
+
 /** What happened outside of runs, in the same stretch of time. Left out when the filter asks for something only runs have. */
 const otherItems = (index: IndexReader, filter: TimelineFilter, before: string, since: string): TimelineItem[] => {
   const onlyRuns =
@@ -156,8 +221,9 @@ const otherItems = (index: IndexReader, filter: TimelineFilter, before: string, 
     filter.manifest ||
     filter.relation ||
     filter.workspace ||
-    filter.home
-  if (onlyRuns) return []
+    filter.home ||
+    filter.task
+  if (onlyRuns || (filter.kind && !filter.kind.includes('source'))) return []
   const rows = index
     .sql(
       `select source_changes.*, runs.id as run_id from source_changes join runs on runs.key = source_changes.run

@@ -198,6 +198,7 @@ export const run = (change: Partial<Run> = {}): Run => ({
   tokens: { input: 100, output: 50, cache_read: 0, cache_write: 0 },
   tokens_are_lower_bound: false,
   manifest: digest('a'),
+  task: null,
   coverage: 'partial',
   unreadable_lines: 0,
   source_state: 'present',

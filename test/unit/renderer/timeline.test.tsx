@@ -208,7 +208,7 @@ describe('the frame', () => {
       within(screen.getByRole('navigation'))
         .getAllByRole('link')
         .map((link) => link.getAttribute('href')),
-    ).toEqual(['/timeline', '/search', '/homes', '/health', '/settings'])
+    ).toEqual(['/timeline', '/compare', '/search', '/homes', '/health', '/settings'])
     expect(screen.getByText('2 gaps')).toBeTruthy()
   })
   it('says when the daemon is away and keeps what was loaded', async () => {
@@ -265,7 +265,7 @@ describe('the frame', () => {
     expect(await screen.findByText('This page needs its key')).toBeTruthy()
   })
   it('shows no page of its own for an unknown address', async () => {
-    openApp('/compare', {})
+    openApp('/replays', {})
     expect(await screen.findByText('There is no such page')).toBeTruthy()
   })
 })

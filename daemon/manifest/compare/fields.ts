@@ -1,0 +1,387 @@
+import { createHash, type Hash } from 'node:crypto'
+import {
+  type CompareCategory,
+  compareCategories,
+  type FieldDifference,
+  type ManifestBody,
+} from '../../../contract/index.ts'
+import { categoryOf } from './categories.ts'
+import { isPresent, type Knowledge } from './knowledge.ts'
+import { itemKeys } from './list-items.ts'
+import type { Cover } from './places.ts'
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** One entry of a list of named things (a source, a skill, a settings key), as both sides have it. */
+export interface Item {
+  /** `instructions.sources`, `capabilities.skills`, `settings` … */
+  readonly list: string
+  readonly key: string
+  readonly a: Row | null
+  readonly b: Row | null
+}
+
+export interface Change extends FieldDifference {
+  /** The path without the keys of list items. */
+  readonly plain: string
+  readonly item: Item | null
+  /** Path inside the item; empty when the item itself came or went, or there is none. */
+  readonly field: string
+}
+
+export interface FieldSide {
+  readonly body: ManifestBody
+  readonly knowledge: Knowledge
+  readonly cover: Cover
+}
+
+export interface Tally {
+  compared: number
+  different: number
+  /** Items of lists and settings keys, for the words of the answer. */
+  items: number
+  readonly a: Hash
+  readonly b: Hash
+  /** What turned out not to be comparable while comparing, by field. */
+  readonly notKnown: Map<string, { readonly why: string; readonly side: 'a' | 'b' | 'both' }>
+}
+
+export interface FieldComparison {
+  /** Differences first to last as the manifest names them; those one side could not know carry `unknown_on`. */
+  readonly changes: readonly Change[]
+  readonly tallies: ReadonlyMap<CompareCategory, Tally>
+}
+
+/** Where, when and by whom a manifest was made, and what is told by events: never a difference of configuration. */
+const VOLATILE = new Set([
+  'manifest_version',
+  'run_id',
+  'stretch',
+  'created_at',
+  'origin',
+  'integrity',
+  'empty',
+  'unknown',
+  'context.session_ref',
+  'instructions.sources.used',
+  'instructions.sources.classification',
+  // Compared as the order of what enters, see `comparePositions`.
+  'instructions.sources.position',
+])
+const VOLATILE_NAME = /(^|\.)(used|(m|c|a)time(_ms)?|inode|read_at|pid)$/
+
+/**
+ * What another way of making a manifest says in other words: where something was found, by which rule, in whose list. Only between two of
+ * the same kind does a difference in them mean anything.
+ */
+const DESCRIPTIVE =
+  /\.(scope|kind|label|rule|reason|trigger|status|imported_by|source|classification|description|transport|lazy|path|scan|listing_digest)(\.|$)/
+
+/** Taken from the environment Reprise was started in; as good on one side as on the other. */
+const AS_GOOD_ON_BOTH = new Set(['execution.environment'])
+/** Settled by the answer of the service or by the start: a resolution knows what is asked for, a run what it got. */
+const SETTLED_BY_RUN = new Set([
+  'execution.model',
+  'execution.surface',
+  'execution.reasoning',
+  'execution.runtime_version',
+])
+
+export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
+  const changes: Change[] = []
+  const tallies = new Map(compareCategories.map((category) => [category, emptyTally()]))
+  const mixed = a.body.origin !== b.body.origin
+  const resolvedSide = mixed ? (a.body.origin === 'resolved' ? 'a' : b.body.origin === 'resolved' ? 'b' : null) : null
+  const inferredSide = mixed ? (a.body.origin === 'inferred' ? 'a' : b.body.origin === 'inferred' ? 'b' : null) : null
+  const coverOf = { a: deepCover(a.cover), b: deepCover(b.cover) }
+
+  const record = (
+    place: Place,
+    before: unknown,
+    after: unknown,
+    unknownOn: 'a' | 'b' | null,
+    why: string | null,
+    both = false,
+  ): void => {
+    const category = categoryOf(place.plain, place.item?.a ?? place.item?.b ?? null)
+    const tally = tallies.get(category) as Tally
+    if (unknownOn === null) {
+      tally.compared += 1
+      tally.different += 1
+      // The letter keeps two sides apart that differ in nothing but a missing value.
+      tally.a.update(`${place.path}\0a${JSON.stringify(before) ?? ''}\n`)
+      tally.b.update(`${place.path}\0b${JSON.stringify(after) ?? ''}\n`)
+    } else tally.notKnown.set(place.plain, { why: why ?? 'not known', side: both ? 'both' : unknownOn })
+    changes.push({
+      path: place.path,
+      plain: place.plain,
+      category,
+      before: asJson(before),
+      after: asJson(after),
+      unknown_on: unknownOn,
+      item: place.item,
+      field: place.field,
+    })
+  }
+
+  const equal = (place: Place, value: unknown): void => {
+    const tally = tallies.get(categoryOf(place.plain, place.item?.a ?? place.item?.b ?? null)) as Tally
+    tally.compared += 1
+    const line = `${place.path}\0=${typeof value === 'string' ? value : (JSON.stringify(value) ?? '')}\n`
+    tally.a.update(line)
+    tally.b.update(line)
+  }
+
+  /** Which side could not know a value that differs, and why; null when both could. */
+  const whoDoesNotKnow = (
+    { plain, item }: Place,
+    va: unknown,
+    vb: unknown,
+  ): { readonly side: 'a' | 'b'; readonly why: string | null; readonly both?: boolean } | null => {
+    if (AS_GOOD_ON_BOTH.has(plain.replace(/\.[^.]+$/, ''))) return null
+    if (resolvedSide !== null && SETTLED_BY_RUN.has(plain))
+      return { side: resolvedSide, why: 'known only once the agent has started' }
+    const [hasA, hasB] = [isPresent(va), isPresent(vb)]
+    if (inferredSide !== null && item !== null && !(inferredSide === 'a' ? hasA : hasB))
+      return { side: inferredSide, why: 'the session record does not tell it' }
+    // A text was looked at on one side only.
+    const notScanned = (scan: unknown): boolean => isRow(scan) && scan.result === 'not_scanned'
+    if (plain.endsWith('.scan') && (notScanned(va) || notScanned(vb)))
+      return { side: notScanned(va) ? 'a' : 'b', why: 'nobody scanned it' }
+    const whyA = a.knowledge.why(plain, hasA)
+    const whyB = b.knowledge.why(plain, hasB)
+    if (whyA === null && whyB === null) return null
+    const side = whyA !== null && whyB !== null ? (hasB ? 'a' : 'b') : whyA !== null ? 'a' : 'b'
+    return { side, why: side === 'a' ? whyA : whyB, both: whyA !== null && whyB !== null }
+  }
+
+  const leaf = (place: Place, va: unknown, vb: unknown): void => {
+    const { plain } = place
+    if (VOLATILE.has(plain) || VOLATILE_NAME.test(plain)) return
+    if (mixed && place.item !== null && DESCRIPTIVE.test(plain)) return
+    const [hasA, hasB] = [isPresent(va), isPresent(vb)]
+    const isSame = va === vb || sameJson(va, vb) || sameJson(coverOf.a(va), coverOf.b(vb))
+    if (isSame || (!hasA && !hasB)) {
+      const isKnown = hasA || (a.knowledge.why(plain, false) === null && b.knowledge.why(plain, false) === null)
+      if (isKnown) equal(place, coverOf.a(va ?? null))
+      return
+    }
+    const blind = whoDoesNotKnow(place, va, vb)
+    record(place, va, vb, blind?.side ?? null, blind?.why ?? null, blind?.both)
+  }
+
+  const walk = (place: Place, va: unknown, vb: unknown): void => {
+    if (VOLATILE.has(place.plain)) return
+    const isNothing = (value: unknown): boolean => value === undefined || value === null
+    if (LEAVES.test(place.plain)) leaf(place, va, vb)
+    else if (
+      (isRows(va) && (isRows(vb) || isEmptyList(vb) || isNothing(vb))) ||
+      (isRows(vb) && (isEmptyList(va) || isNothing(va)))
+    )
+      walkList(place, isRows(va) ? va : [], isRows(vb) ? vb : [])
+    else if (isRow(va) && isRow(vb))
+      for (const key of new Set([...Object.keys(va), ...Object.keys(vb)])) walk(below(place, key), va[key], vb[key])
+    else leaf(place, va, vb)
+  }
+
+  /** Lists of named things: matched by what they are, never by where they stand. */
+  const walkList = (place: Place, va: readonly Row[], vb: readonly Row[]): void => {
+    const { plain } = place
+    const listed = { a: va.length > 0, b: vb.length > 0 }
+    for (const { key, a: one, b: other } of pairItems(plain, va, vb, a.cover, b.cover)) {
+      const inner: Place = {
+        path: `${place.path}[${key}]`,
+        plain,
+        item: place.item ?? { list: plain, key, a: one, b: other },
+        field: place.item === null ? '' : `${place.field}[${key}]`,
+      }
+      compareItems(inner, one, other, listed)
+    }
+  }
+
+  const compareItems = (place: Place, one: Row | null, other: Row | null, listed: { a: boolean; b: boolean }): void => {
+    const tally = tallies.get(categoryOf(place.plain, one ?? other)) as Tally
+    if (place.field === '') tally.items += 1
+    if (one !== null && other !== null) {
+      // Nearly all items are the same; they need no walk.
+      if (a.cover === b.cover && JSON.stringify(one) === JSON.stringify(other)) equal(place, one)
+      else walk(place, one, other)
+      return
+    }
+    const row = (one ?? other) as Row
+    const missing = one === null ? 'a' : 'b'
+    const why = whyMissing(place.plain, row, missing, listed[missing])
+    const [before, after] = [one === null ? null : brief(one), other === null ? null : brief(other)]
+    record(place, before, after, why === null ? null : missing, why)
+  }
+
+  /** Why a thing that one side lists may be there on the other as well; null when it is certainly not. */
+  const whyMissing = (plain: string, row: Row, missing: 'a' | 'b', listed: boolean): string | null => {
+    const side = missing === 'a' ? a : b
+    if (plain === 'external' && row.state === 'not_captured') return String(row.reason ?? 'it cannot be captured')
+    if (plain === 'instructions.sources') {
+      // What entered at start is complete wherever its digest is known.
+      const complete = side.knowledge.why('instructions.effective_digest', false) === null
+      if (isEntering(row) && complete) return null
+      const own = typeof row.uri === 'string' ? side.knowledge.whySource(row.uri) : null
+      if (own !== null) return own
+    }
+    if (
+      AS_GOOD_ON_BOTH.has(plain) &&
+      (listed || (a.knowledge.why(plain, false) !== null && b.knowledge.why(plain, false) !== null))
+    )
+      return row.source === 'process' && mixed ? 'taken from another environment' : null
+    const why = side.knowledge.why(plain, listed)
+    if (why !== null) return why
+    if (mixed && !(plain === 'capabilities.tools' && resolvedSide === null))
+      return 'the two manifests were made in different ways and list different things'
+    return null
+  }
+
+  walk({ path: '', plain: '', item: null, field: '' }, withKeyedSettings(a.body), withKeyedSettings(b.body))
+  comparePositions(a, b, record)
+  return { changes, tallies }
+}
+
+interface Place {
+  readonly path: string
+  readonly plain: string
+  readonly item: Item | null
+  readonly field: string
+}
+
+const below = (place: Place, key: string): Place => {
+  const dot = place.plain === '' ? '' : '.'
+  return {
+    path: `${place.path}${dot}${key}`,
+    plain: `${place.plain}${dot}${key}`,
+    item: place.item,
+    field: place.item === null ? '' : place.field === '' ? key : `${place.field}.${key}`,
+  }
+}
+
+/** Values that are compared as a whole although they have parts. */
+const LEAVES = /(^settings\.value|\.truncated|\.scan|\.lazy|\.args|execution\.parameters\.[^.]+)$/
+
+/** Settings become a list of named things like all others. */
+const withKeyedSettings = (body: ManifestBody): Row => ({
+  ...body,
+  settings: Object.entries(body.settings).map(([name, setting]) => ({ name, ...setting })),
+})
+
+const emptyTally = (): Tally => ({
+  compared: 0,
+  different: 0,
+  items: 0,
+  a: createHash('sha256'),
+  b: createHash('sha256'),
+  notKnown: new Map(),
+})
+
+const isRow = (value: unknown): value is Row => typeof value === 'object' && value !== null && !Array.isArray(value)
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0
+const isRows = (value: unknown): value is readonly Row[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isRow)
+const sameJson = (a: unknown, b: unknown): boolean =>
+  typeof a === typeof b && (typeof a !== 'object' ? a === b : JSON.stringify(sorted(a)) === JSON.stringify(sorted(b)))
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : isRow(value)
+      ? Object.fromEntries(
+          Object.keys(value)
+            .sort()
+            .map((key) => [key, sorted(value[key])]),
+        )
+      : value
+const asJson = (value: unknown): Change['before'] => (value ?? null) as Change['before']
+
+const deepCover = (cover: Cover) => {
+  const deep = (value: unknown): unknown =>
+    typeof value === 'string'
+      ? cover(value)
+      : Array.isArray(value)
+        ? value.map(deep)
+        : isRow(value)
+          ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]))
+          : value
+  return deep
+}
+
+const isEntering = (row: Row): boolean => typeof row.position === 'number'
+
+/** An item as a value of a field: what it says, without what it does not. */
+const brief = (row: Row): Row =>
+  Object.fromEntries(
+    Object.entries(row).filter(([key, value]) => isPresent(value) && key !== 'used' && key !== 'classification'),
+  )
+
+interface Pair {
+  readonly key: string
+  readonly a: Row | null
+  readonly b: Row | null
+}
+
+const pairItems = (
+  list: string,
+  a: readonly Row[],
+  b: readonly Row[],
+  coverA: Cover,
+  coverB: Cover,
+): readonly Pair[] => {
+  const keys = itemKeys(list, a, b, coverA, coverB)
+  const pairs = new Map<string, { key: string; a: Row | null; b: Row | null }>()
+  keys.a.forEach(({ id, shown }, n) => {
+    pairs.set(id, { key: shown, a: a[n] as Row, b: null })
+  })
+  keys.b.forEach(({ id, shown }, n) => {
+    const known = pairs.get(id)
+    if (known) known.b = b[n] as Row
+    else pairs.set(id, { key: shown, a: null, b: b[n] as Row })
+  })
+  return [...pairs.values()]
+}
+
+/** Things that enter on both sides, in another order. */
+const comparePositions = (
+  a: FieldSide,
+  b: FieldSide,
+  record: (place: Place, before: unknown, after: unknown, unknownOn: null, why: null) => void,
+): void => {
+  const entering = ({ body }: FieldSide): readonly Row[] =>
+    body.instructions.sources.filter(isEntering).sort((x, y) => Number(x.position) - Number(y.position))
+  const [inA, inB] = [entering(a), entering(b)]
+  const keys = itemKeys('instructions.sources', inA, inB, a.cover, b.cover)
+  const atB = new Map(keys.b.map(({ id }, n) => [id, n]))
+  const common = keys.a.flatMap(({ id, shown }, n) => {
+    const other = atB.get(id)
+    return other === undefined ? [] : [{ shown, n, other }]
+  })
+  const kept = new Set(longestRising(common.map(({ other }) => other)))
+  common.forEach(({ shown, n, other }, at) => {
+    if (kept.has(at)) return
+    const item: Item = { list: 'instructions.sources', key: shown, a: inA[n] as Row, b: inB[other] as Row }
+    const path = `instructions.sources[${shown}].position`
+    record({ path, plain: 'instructions.sources.position', item, field: 'position' }, n, other, null, null)
+  })
+}
+
+/** Places of a longest rising run through a list of different numbers: what stays where it is when the rest moves. */
+export const longestRising = (numbers: readonly number[]): readonly number[] => {
+  const tails: number[] = []
+  const before: number[] = []
+  numbers.forEach((value, at) => {
+    let low = 0
+    let high = tails.length
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if ((numbers[tails[middle] as number] as number) < value) low = middle + 1
+      else high = middle
+    }
+    before[at] = low === 0 ? -1 : (tails[low - 1] as number)
+    tails[low] = at
+  })
+  const kept: number[] = []
+  for (let at = tails.at(-1) ?? -1; at >= 0; at = before[at] as number) kept.push(at)
+  return kept.reverse()
+}

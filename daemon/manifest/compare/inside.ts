@@ -1,0 +1,2 @@
+export const isInside = (inner: string, outer: string): boolean =>
+  inner === outer || inner.startsWith(outer.endsWith('/') ? outer : `${outer}/`)

@@ -1,0 +1,174 @@
+import { type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import type { Cause, Comparison } from '../../contract/compare.ts'
+import { cx } from '../parts/classes.ts'
+import { PaneHeading } from '../parts/facts.tsx'
+import { Loading } from '../parts/feedback.tsx'
+import { ScrollArea } from '../parts/scroll-area.tsx'
+import { useSize } from '../parts/use-size.ts'
+import { useAddress } from '../shell/address.ts'
+import { words } from '../words/en.ts'
+import { CategoryTable } from './category-table.tsx'
+import { ClassMark } from './class-mark.tsx'
+import { EvidenceLink } from './evidence-link.tsx'
+import { ValueText } from './value-text.tsx'
+
+const w = words.compare
+const DiffView = lazy(() => import('../parts/diff-view.tsx'))
+
+/** What can explain the difference, the likeliest first, with what each rests on. */
+export function CausesTab({ comparison }: { readonly comparison: Comparison }) {
+  const { causes, identical } = comparison
+  const { get, set } = useAddress()
+  const { ref, width } = useSize<HTMLDivElement>()
+  const rank = Number(get('cause') ?? '1')
+  const chosen = causes.find((cause) => cause.rank === rank) ?? causes[0]
+  const list = useRef<HTMLDivElement>(null)
+  const evidence = useRef<HTMLElement>(null)
+  const choose = (cause: Cause) => set({ cause: cause.rank === 1 ? null : String(cause.rank) }, { replace: true })
+
+  const onKey = (event: KeyboardEvent) => {
+    const at = chosen === undefined ? -1 : causes.indexOf(chosen)
+    const step = { ArrowDown: 1, ArrowUp: -1, Home: -causes.length, End: causes.length }[event.key]
+    if (step !== undefined) {
+      const next = causes[Math.max(0, Math.min(causes.length - 1, at + step))]
+      if (next) choose(next)
+      event.preventDefault()
+    } else if (event.key === 'Enter') {
+      evidence.current?.focus()
+      event.preventDefault()
+    }
+  }
+  // The list is the first thing one works with: arrows go through the causes at once.
+  useEffect(() => list.current?.focus({ preventScroll: true }), [])
+
+  const beside = width >= 760
+  return (
+    <div ref={ref} className={cx('flex min-h-0 flex-1', !beside && 'flex-col')}>
+      <ScrollArea className={beside ? 'min-w-0 flex-[3]' : 'min-h-0 flex-1'}>
+        {causes.length > 0 && (
+          <div
+            ref={list}
+            tabIndex={0}
+            role="listbox"
+            aria-label={w.causesLabel}
+            aria-activedescendant={chosen === undefined ? undefined : `cause-${chosen.rank}`}
+            data-keys=""
+            onKeyDown={onKey}
+            className="group/causes outline-none"
+          >
+            {causes.map((cause) => (
+              <CauseRow key={cause.rank} cause={cause} current={cause === chosen} onChoose={() => choose(cause)} />
+            ))}
+          </div>
+        )}
+        <CategoryTable categories={comparison.categories} open={identical || causes.length === 0} />
+      </ScrollArea>
+      {chosen !== undefined && (
+        <section
+          ref={evidence}
+          tabIndex={-1}
+          aria-label={w.evidenceFor(chosen.rank)}
+          className={cx(
+            'min-h-0 overflow-y-auto bg-surface outline-offset-[-2px]',
+            beside ? 'min-w-0 flex-[2] border-l border-line' : 'max-h-[55%] border-t border-line-strong',
+          )}
+        >
+          <EvidencePane cause={chosen} />
+        </section>
+      )}
+    </div>
+  )
+}
+
+function CauseRow({
+  cause,
+  current,
+  onChoose,
+}: {
+  readonly cause: Cause
+  readonly current: boolean
+  readonly onChoose: () => void
+}) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the list around it takes the keys
+    // biome-ignore lint/a11y/useFocusableInteractive: the list around it has the focus
+    <div
+      id={`cause-${cause.rank}`}
+      role="option"
+      aria-selected={current}
+      aria-current={current}
+      onClick={onChoose}
+      className={cx(
+        'grid cursor-pointer grid-cols-[1.5rem_minmax(0,1fr)] gap-x-2 border-b border-line px-3 py-2',
+        current ? 'bg-select group-focus/causes:shadow-[inset_2px_0_0_var(--color-accent)]' : 'hover:bg-hover',
+      )}
+    >
+      <span className="pt-0.5 text-right text-text-3 tabular-nums">{cause.rank}</span>
+      <div className="min-w-0">
+        <p className="font-medium break-words">{cause.title}</p>
+        <p className="mt-0.5 text-dense break-words text-text-2">{cause.why}</p>
+        <p className="mt-0.5 flex flex-wrap items-center gap-x-3 text-meta text-text-3">
+          <ClassMark of={cause.class} />
+          <span>{w.entered(cause.entered)}</span>
+          <span>{w.used(cause.used)}</span>
+        </p>
+      </div>
+    </div>
+  )
+}
+
+function EvidencePane({ cause }: { readonly cause: Cause }) {
+  const { text } = cause
+  const [beside, setBeside] = useState(false)
+  const shown = text !== null && (text.a !== null || text.b !== null)
+  return (
+    <div className="pb-4">
+      <h3 className="px-3 pt-3 text-meta font-semibold text-text-2">{w.evidenceFor(cause.rank)}</h3>
+      <ul className="px-3 pt-1 text-dense">
+        {cause.evidence.map((entry) => (
+          <li key={`${entry.side}\0${entry.text}`} className="flex gap-2 border-b border-line py-1">
+            <span className="w-6 shrink-0 font-mono text-[0.75rem] text-text-3">
+              <span className="sr-only">{w.sides[entry.side]}</span>
+              <span aria-hidden="true">{entry.side === 'both' ? 'A B' : entry.side.toUpperCase()}</span>
+            </span>
+            <span className="min-w-0 break-words">
+              <EvidenceLink reference={entry.ref}>{entry.text}</EvidenceLink>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <dl className="grid grid-cols-[1.5rem_minmax(0,1fr)] gap-x-2 gap-y-1 px-3 py-2 text-dense">
+        <dt className="font-mono text-[0.75rem] text-text-3">A</dt>
+        <dd>
+          <ValueText value={cause.before} />
+        </dd>
+        <dt className="font-mono text-[0.75rem] text-text-3">B</dt>
+        <dd>
+          <ValueText value={cause.after} />
+        </dd>
+      </dl>
+      {text !== null && text.why !== null && <p className="px-3 text-dense text-text-2">{text.why}</p>}
+      {shown && (
+        <>
+          <div className="flex items-center pr-3">
+            <PaneHeading>{w.text}</PaneHeading>
+            <label className="ml-auto flex items-center gap-1.5 pt-2 text-meta text-text-2">
+              <input type="checkbox" checked={beside} onChange={(event) => setBeside(event.target.checked)} />
+              {w.beside}
+            </label>
+          </div>
+          <div className="mx-3 max-h-96 overflow-auto rounded-card border border-line">
+            <Suspense fallback={<Loading what={w.text} rows={4} />}>
+              <DiffView
+                before={{ text: text.a ?? '', total: (text.a ?? '').length, hidden: [] }}
+                after={{ text: text.b ?? '', total: (text.b ?? '').length, hidden: [] }}
+                beside={beside}
+                label={w.diffLabel(cause.title)}
+              />
+            </Suspense>
+          </div>
+        </>
+      )}
+    </div>
+  )
+}
