@@ -220,6 +220,7 @@ const assemble = async (
   if (rebuilt) log('warn', 'index was damaged or of another version and is built again', { setAside: rebuilt })
   reopenIndex()
 
+  const damage = createDamageNotes(() => changedSoon(['health', 'status']))
   let loopback: Loopback | null = null
   const pages =
     [path.join(programs, '..', 'renderer')].find((dir) => fs.existsSync(path.join(dir, 'index.html'))) ?? null
@@ -270,6 +271,7 @@ const assemble = async (
     sources,
     redactor,
     egress,
+    damage,
     vault: openVault(paths.dir, { platform: process.platform, env }, now),
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
@@ -296,7 +298,7 @@ const assemble = async (
     createDriftHandlers(parts),
     createExportHandlers(parts, ask),
   )
-  const dispatch = createDispatch(handlers, { changed, log, gate: egress })
+  const dispatch = createDispatch(handlers, { changed, log, gate: egress, damaged: (message) => damage.note(message) })
 
   return {
     paths,
@@ -355,4 +357,21 @@ export const openInProcess: OpenInProcess = async (env): Promise<InProcessApp> =
   const app = await openApp({ env: { ...env }, programs: __dirname, watch: false, onStop: () => undefined })
   await app.begin()
   return { call: (name, input) => app.dispatch(name, input, { via: 'process' }), close: () => app.close() }
+}
+
+/** Met again and again, the same damage is one gap. */
+const createDamageNotes = (changed: () => void): Parts['damage'] => {
+  let messages = new Set<string>()
+  return {
+    note(message) {
+      if (messages.has(message)) return
+      messages.add(message)
+      changed()
+    },
+    replace(found) {
+      messages = new Set(found)
+      changed()
+    },
+    list: () => [...messages],
+  }
 }

@@ -35,6 +35,15 @@ export interface Parts {
   readonly settings: { read(): Settings; write(change: Partial<Settings>): Promise<Settings>; damage(): string | null }
   readonly homes: HomeRegistry
   readonly state: () => DaemonState
+  /** Damage of the store that was met or found, each by its name. */
+  readonly damage: DamageNotes
+}
+
+export interface DamageNotes {
+  note(message: string): void
+  /** What a check of the whole store found: it replaces what was noted. */
+  replace(messages: readonly string[]): void
+  list(): readonly string[]
 }
 
 export interface DaemonState {

@@ -142,7 +142,11 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
       return settings
     },
 
-    'store.check': () => parts.worker.call('check'),
+    'store.check': async () => {
+      const result = await parts.worker.call('check')
+      parts.damage.replace(result.damaged)
+      return result
+    },
     'store.reindex': async () => {
       const { sessions, events, seconds } = await acts.reindex()
       return { runs: sessions, events, seconds }
@@ -186,6 +190,9 @@ const checkOverrides = (
     return { ...override, path: place }
   })
 }
+
+/** Gaps that stand before all others. */
+const FIRST: ReadonlySet<string> = new Set(['watch_exhausted', 'settings_damaged', 'store_damaged'])
 
 /** Gaps on record, and those that follow from counts in the index. */
 const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } => {
@@ -273,6 +280,18 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       message: `the settings could not be read (${damaged}); defaults are in use, also for what is collected`,
       hint: 'the damaged file lies beside it; set what you need again',
     })
+  for (const [n, message] of parts.damage.list().entries())
+    derived.unshift({
+      id: `store_damaged:${n}`,
+      kind: 'store_damaged',
+      home: null,
+      run: /\br_[0-9a-f]{12}\b/.exec(message)?.[0] ?? null,
+      path: null,
+      at,
+      count: 1,
+      message,
+      hint: 'the rest is intact and shown; `reprise check` names everything that is damaged',
+    })
   const watching = parts.homes.list().flatMap((home) => {
     const state = parts.homes.watchState(home.id)
     return state.why === null ? [] : [{ home, state }]
@@ -290,9 +309,9 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       hint: state.why,
     })
   const gaps = [
-    ...derived.filter(({ kind }) => kind === 'watch_exhausted' || kind === 'settings_damaged'),
+    ...derived.filter(({ kind }) => FIRST.has(kind)),
     ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })),
-    ...derived.filter(({ kind }) => kind !== 'watch_exhausted' && kind !== 'settings_damaged'),
+    ...derived.filter(({ kind }) => !FIRST.has(kind)),
   ]
   return { gaps: gaps.slice(0, limit), total: gaps.length }
 }

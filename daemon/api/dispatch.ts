@@ -29,11 +29,13 @@ export const isEndpoint = (name: string): name is EndpointName => Object.hasOwn(
 export interface DispatchParts {
   readonly changed: (tags: readonly Tag[]) => void
   readonly log: Log
+  /** Told of an object of the store that turned out to be damaged. */
+  readonly damaged?: (message: string) => void
   /** Every answer and every error goes through it, whatever the handler did. */
   readonly gate: Pick<Egress, 'value'>
 }
 
-export const createDispatch = (handlers: Handlers, { changed, log, gate }: DispatchParts): Dispatch => {
+export const createDispatch = (handlers: Handlers, { changed, log, gate, damaged }: DispatchParts): Dispatch => {
   let queue: Promise<unknown> = Promise.resolve()
   let draining = false
 
@@ -54,6 +56,7 @@ export const createDispatch = (handlers: Handlers, { changed, log, gate }: Dispa
       if (endpoints[name].kind === 'mutation') changed(invalidates[name as MutationName])
       return { ok: true, output: name === OPENING ? output : gate.value(output) }
     } catch (error) {
+      if (error instanceof RepriseError && error.code === 'damaged') damaged?.(error.message)
       return refuse(toErrorBody(error, name, log))
     }
   }
