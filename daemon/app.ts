@@ -97,6 +97,8 @@ const assemble = async (
   paths: DataPaths,
   opened: (() => unknown)[],
 ): Promise<App> => {
+  // What an export that was killed had gathered.
+  fs.rmSync(path.join(paths.dir, 'tmp'), { recursive: true, force: true })
   const now = (): Date => new Date()
   const lock = { release: () => opened[0]?.() }
   const keys = await openKeys(path.join(paths.dir, 'keys'))

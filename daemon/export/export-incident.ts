@@ -1,4 +1,4 @@
-import { type Comparison, type Manifest, type Output, RepriseError } from '../../contract/index.ts'
+import { type CompareSide, type Comparison, type Manifest, type Output, RepriseError } from '../../contract/index.ts'
 import type { Passage } from '../secrets/egress.ts'
 import { openBundle } from './bundle-writer.ts'
 import type { ExportFile } from './export-file.ts'
@@ -29,12 +29,13 @@ export async function exportIncident(
   file: ExportFile,
 ): Promise<void> {
   const { ask } = parts
-  const a = await readSide(ask, targets.a)
-  const b = await readSide(ask, targets.b)
   const comparison: Attempt<Comparison> = await orWhy(async () =>
     // Covered before the page cuts anything of it.
     passage.value(await ask('compare.run', targets)),
   )
+  const compared = 'value' in comparison ? comparison.value : null
+  const a = await readSide(ask, targets.a, compared?.a ?? null)
+  const b = await readSide(ask, targets.b, compared?.b ?? null)
   const lacking: Lacking[] = []
   if ('why' in comparison) lacking.push({ what: 'comparison.json', why: comparison.why })
 
@@ -82,9 +83,10 @@ const evidenceOf = ({ target, manifest, tests, denied, final, details }: Inciden
   final_effects: final,
 })
 
-async function readSide(ask: Ask, target: string): Promise<IncidentSide> {
-  const { manifest } = await ask('manifest.get', { target })
-  const details = await runOf(ask, target)
+/** `compared`: what the comparison took the target for; `now` has a manifest only through it. */
+async function readSide(ask: Ask, target: string, compared: CompareSide | null): Promise<IncidentSide> {
+  const { manifest } = await ask('manifest.get', { target: compared?.manifest ?? target })
+  const details = compared === null ? await runOf(ask, target) : await runById(ask, compared.run)
   if (details === null) return { target, manifest, details, tests: [], denied: [], final: null }
   const { id } = details.run
   const denied: { seq: number; at: string | null; what: string }[] = []
@@ -109,6 +111,9 @@ async function readSide(ask: Ask, target: string): Promise<IncidentSide> {
 /** Commands of test runners, where nothing better says what was a test. */
 const LOOKS_LIKE_TEST =
   /(?:^|[\s;&|(])(?:(?:npm|pnpm|yarn|bun|cargo|go|dotnet|mix|swift|gradle|\.\/gradlew|mvn|make|rake|deno) (?:run |-\S+ )*test|vitest|jest|mocha|pytest|python3? -m (?:pytest|unittest)|node --test|rspec|phpunit|ctest|tox)\b/
+
+const runById = async (ask: Ask, run: string | null): Promise<RunDetails | null> =>
+  run === null ? null : ask('runs.get', { run })
 
 /** The run a target names; null for a manifest. */
 async function runOf(ask: Ask, target: string): Promise<RunDetails | null> {
