@@ -7,7 +7,7 @@ export const markdownHead = (
   lacking: readonly Lacking[],
 ): string =>
   [
-    `# ${oneLine(run.title) || `Run ${run.id}`}`,
+    `# ${inline(run.title) || `Run ${run.id}`}`,
     '',
     ...factsOf(run, coverage).map(([name, value]) => `- **${name}**: ${inline(value)}`),
     ...(branches.length > 0
@@ -51,7 +51,7 @@ export const factsOf = (
 export const markdownEvent = ({ event, parts, changes }: EventDetail): string => {
   const state = event.ok === null ? '' : event.ok ? ', ok' : ', failed'
   return [
-    `### ${event.seq} ${event.tool ?? event.kind}${state}`,
+    `### ${event.seq} ${inline(event.tool ?? event.kind)}${state}`,
     '',
     `${event.at ?? 'no time'}${event.model === null ? '' : `, ${inline(event.model)}`}`,
     '',
