@@ -56,6 +56,7 @@ export const gapSchema = z.object({
     'settings_damaged',
     'store_damaged',
     'daemon_was_away',
+    'capture_stalled',
   ]),
   home: z.string().nullable(),
   run: z.string().nullable(),

@@ -23,6 +23,7 @@ import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
+import type { ImportNews } from './capture/importer.ts'
 import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
 import type { Ask } from './export/run-material.ts'
@@ -42,6 +43,7 @@ import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
 import { createIndexReader, type IndexReader } from './store/index/reader.ts'
 import { openStoreReader } from './store/open-store-reader.ts'
+import { createCaptureAlarm } from './watch/capture-alarm.ts'
 import { createHomeWatches, type HomeWatches } from './watch/home-watches.ts'
 
 export interface App {
@@ -76,6 +78,17 @@ const defaultSettings: Settings = {
   poll_seconds: 30,
   welcome_closed: false,
 }
+
+/** Distance between looks for sessions that go on without being captured, more where looking takes long: a small share of a core. */
+const STALL_LOOK_MS = 60_000
+const STALL_LOOK_REST = 500
+
+/** The capturing thread got on: a repeated report of the same place is no progress. */
+const isProgress = (news: ImportNews, before: Progress | null): boolean =>
+  news.type === 'progress' &&
+  (news.progress.files_done !== before?.files_done ||
+    news.progress.bytes_done !== before.bytes_done ||
+    news.progress.searchable !== before.searchable)
 
 /** Opens one data directory as its only writer and makes everything that answers for it. */
 export const openApp = async (options: AppOptions): Promise<App> => {
@@ -171,6 +184,9 @@ const assemble = async (
     }, 100)
   }
 
+  let lastArrival = now().getTime()
+  let alarmTimer: NodeJS.Timeout | null = null
+  let stallLookMs = 0
   let closing = false
   let looked = false
   let restarts = 0
@@ -186,6 +202,7 @@ const assemble = async (
       },
       {
         news(news) {
+          if (news.type === 'run' || isProgress(news, progress)) lastArrival = now().getTime()
           if (news.type === 'progress') {
             if (news.progress.phase !== 'discovering') looked = true
             progress = news.progress
@@ -280,6 +297,7 @@ const assemble = async (
     surroundings,
     settings,
     homes,
+    stalled: () => alarm.gaps(),
     state: () => ({
       phase: closing ? 'draining' : looked ? 'ready' : 'starting',
       sample: env.REPRISE_DEMO === '1',
@@ -287,6 +305,32 @@ const assemble = async (
       progress: progress === null || progress.phase === 'idle' ? [] : [progress],
       lagMs: oldestHint === null ? 0 : now().getTime() - oldestHint,
     }),
+  }
+  const alarm = createCaptureAlarm({
+    adapters,
+    homes,
+    surroundings,
+    index: parts.index,
+    lastArrival: () => lastArrival,
+  })
+  const lookForStalls = (): void => {
+    alarmTimer = setTimeout(
+      () => {
+        const began = performance.now()
+        void alarm
+          .look()
+          .then((changed) => {
+            if (changed) changedSoon(['health', 'status'])
+            for (const { message } of changed ? alarm.gaps() : []) log('warn', 'capture stalled', { message })
+          })
+          .catch((error: Error) => log('error', 'looking for stalled capture failed', { message: error.message }))
+          .finally(() => {
+            stallLookMs = performance.now() - began
+            if (!closing) lookForStalls()
+          })
+      },
+      Math.max(STALL_LOOK_MS, stallLookMs * STALL_LOOK_REST),
+    ).unref()
   }
   /** A handler asked by another one, in the same turn of the queue. */
   const ask: Ask = async (name, input) => handlers[name](input, { via: 'process' })
@@ -331,6 +375,7 @@ const assemble = async (
           onState: () => changedSoon(['status', 'health']),
         })
         await watches.update(homes.list())
+        lookForStalls()
       }
       await acts.sync(null)
     },
@@ -346,6 +391,7 @@ const assemble = async (
       // Its address stays on record: a window that is open will look for the next daemon there.
       await loopback?.close()
       if (tagTimer) clearTimeout(tagTimer)
+      if (alarmTimer) clearTimeout(alarmTimer)
       index?.close()
       sources.close()
       await store.close()

@@ -7,16 +7,39 @@ import { fileURLToPath } from 'node:url'
 
 const checkout = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..')
 
-/** Each agent: its package, the version our tables are verified on, and how it names itself. */
+/**
+ * Each agent: its package and the version our tables are verified on, and either how its native executable names itself or the script
+ * that is the program, with the Node it is run by (a package too: what is installed here may be older than it asks for).
+ */
 export const agents = {
   'claude-code': { package: '@anthropic-ai/claude-code', version: '2.1.332', executable: /^claude(\.exe)?$/ },
+  codex: { package: '@openai/codex', version: '0.171.0', executable: /^codex(\.exe)?$/ },
+  openclaw: { package: 'openclaw', version: '2026.9.6', script: 'openclaw.mjs', node: '24.22.3' },
 }
 
 /** Where the program of one agent lives; the test kit computes the same folder. */
 export const agentFolder = (name) => path.join(checkout, '.cache', 'agents', name)
 
+/** What starts the agent: a program and its first arguments; null when it is not there in the right version. */
+export function findCommand(name) {
+  const { package: pkg, version, script, node } = agents[name]
+  if (!script) {
+    const file = findExecutable(name)
+    return file && [file]
+  }
+  const modules = path.join(agentFolder(name), 'node_modules')
+  const program = path.join(modules, pkg, script)
+  const runner = path.join(modules, nodePackage(), 'bin', process.platform === 'win32' ? 'node.exe' : 'node')
+  const isThere =
+    readVersion(path.join(modules, pkg)) === version && readVersion(path.join(modules, nodePackage())) === node
+  return isThere && fs.existsSync(program) && fs.existsSync(runner) ? [runner, program] : null
+}
+
+/** The package that brings a Node for this platform, as `npm i node` would choose it. */
+const nodePackage = () => `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`
+
 /** The native executable of the platform package (the wrapper's own file is only a stub of a few kilobytes). */
-export function findExecutable(name) {
+function findExecutable(name) {
   const { package: pkg, version, executable } = agents[name]
   const [owner, base] = pkg.split('/')
   const scopeFolder = path.join(agentFolder(name), 'node_modules', owner)
@@ -24,7 +47,8 @@ export function findExecutable(name) {
   for (const folder of fs.readdirSync(scopeFolder).sort()) {
     if (!folder.startsWith(`${base}-`)) continue
     const root = path.join(scopeFolder, folder)
-    if (readVersion(root) !== version) continue
+    // One package may carry its platforms as versions of itself, under other names (`0.171.0-linux-x64` as `codex-linux-x64`).
+    if (readVersion(root)?.replace(`-${folder.slice(base.length + 1)}`, '') !== version) continue
     const file = fs
       .readdirSync(root, { recursive: true, withFileTypes: true })
       .find((entry) => entry.isFile() && executable.test(entry.name))
@@ -44,8 +68,8 @@ function readVersion(folder) {
 }
 
 function setUp(name) {
-  const { package: pkg, version } = agents[name]
-  const found = findExecutable(name)
+  const { package: pkg, version, node } = agents[name]
+  const found = findCommand(name)
   if (found) return found
   const prefix = agentFolder(name)
   fs.mkdirSync(prefix, { recursive: true })
@@ -62,14 +86,16 @@ function setUp(name) {
       '--no-audit',
       '--no-fund',
       '--include=optional',
+      // An agent with a Node of its own asks for that Node, not for the one that installs it.
+      ...(node ? ['--force', `${nodePackage()}@${node}`] : []),
       `${pkg}@${version}`,
     ],
     { stdio: ['ignore', 'inherit', 'inherit'], cwd: prefix },
   )
-  const installed = findExecutable(name)
+  const installed = findCommand(name)
   if (!installed)
     throw new Error(`the package ${pkg}@${version} brought no executable for ${process.platform}-${process.arch}`)
-  fs.chmodSync(installed, 0o755)
+  fs.chmodSync(installed[0], 0o755)
   return installed
 }
 
@@ -77,9 +103,9 @@ if (process.argv[1] && path.resolve(process.argv[1]) === fileURLToPath(import.me
   let failed = 0
   for (const name of Object.keys(agents)) {
     try {
-      const file = setUp(name)
-      const says = execFileSync(file, ['--version'], { encoding: 'utf8', timeout: 60_000 }).trim()
-      console.log(`${name}: ${says}  ${path.relative(checkout, file)}`)
+      const [file, ...first] = setUp(name)
+      const says = execFileSync(file, [...first, '--version'], { encoding: 'utf8', timeout: 60_000 }).trim()
+      console.log(`${name}: ${says}  ${path.relative(checkout, first[0] ?? file)}`)
     } catch (error) {
       failed += 1
       console.error(`\n*** ${name} could not be set up: ${error instanceof Error ? error.message : error}`)

@@ -232,9 +232,11 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
   }
   for (const row of index
     .sql(
-      `select id, source_state as state, json_extract(meta, '$.typed_only') as typed from runs where source_state <> 'present' order by sort_at desc`,
+      `select id, source_state as state, json_extract(meta, '$.typed_only') as typed,
+         json_extract(meta, '$.lines_from') as lines_from from runs where source_state <> 'present' order by sort_at desc`,
     )
-    .all() as { id: string; state: 'shrank' | 'vanished'; typed: number | null }[])
+    .all() as { id: string; state: 'shrank' | 'vanished'; typed: number | null; lines_from: string | null }[]) {
+    const what = row.lines_from === null ? `the session file of ${row.id}` : `the session of ${row.id}`
     add({
       id: `source:${row.id}`,
       kind: row.state === 'shrank' ? 'source_shrank' : 'source_vanished',
@@ -242,12 +244,13 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       count: 1,
       message:
         row.state === 'shrank'
-          ? `the agent rewrote the session file of ${row.id}`
+          ? `the agent rewrote ${what}`
           : row.typed === 1
-            ? `the session file of ${row.id} was gone before it was read; only the typed prompts are left`
-            : `the session file of ${row.id} is gone`,
+            ? `${what} was gone before it was read; only the typed prompts are left`
+            : `${what} is gone`,
       hint: row.typed === 1 ? 'the prompts are kept and shown' : 'what was read before is kept and shown',
     })
+  }
   for (const home of parts.homes.list()) {
     const sessions = index
       .sql(
@@ -309,6 +312,7 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       hint: state.why,
     })
   const gaps = [
+    ...parts.stalled(),
     ...derived.filter(({ kind }) => FIRST.has(kind)),
     ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })),
     ...derived.filter(({ kind }) => !FIRST.has(kind)),

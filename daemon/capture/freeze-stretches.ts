@@ -49,7 +49,7 @@ export const freezeStretch = async (
       const resolution = adapter.resolve({
         home: evidence.home,
         cwd: evidence.cwd,
-        flags: [],
+        flags: evidence.flags ?? [],
         surroundings,
         version: evidence.version,
         keyed: redactor.keyed,

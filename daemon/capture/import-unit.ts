@@ -323,6 +323,7 @@ export const createUnitImporter = ({ db, writer, sources, now, archived }: Impor
           all ?? '',
           row.key,
         )
+        if (!more) reader.readMeta?.(unit.meta, feed.sink)
         const summary = reader.summary()
         writer.saveSummary(row.run, summary)
         if (summary.startedAt === null && summary.endedAt === null)

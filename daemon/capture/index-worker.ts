@@ -17,12 +17,13 @@ import { statements } from '../store/index/database.ts'
 import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
+import { clearLeftovers } from './clear-leftovers.ts'
 import { type Collection, collectionBy } from './collection.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { createImporter, type Importer } from './importer.ts'
 import { createKeepOriginals } from './keep-originals.ts'
 import { keepTexts } from './keep-texts.ts'
-import { clearWrittenSessions, createSessionSources } from './open-session.ts'
+import { createSessionSources } from './open-session.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
 
 /** The thread that reads sessions and writes index and store, so that the daemon always answers. */
@@ -51,7 +52,7 @@ const main = async (): Promise<void> => {
   })
   const opened = openIndex(start.dataDir, now)
   const temporary = path.join(start.dataDir, 'tmp')
-  const cleared = clearWrittenSessions(temporary)
+  const cleared = clearLeftovers(temporary)
   if (cleared > 0) log('warn', 'unfinished reading of an earlier life removed', { files: cleared })
   const sources = createSessionSources({ folder: temporary })
   const surroundings: Surroundings = {

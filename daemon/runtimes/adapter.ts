@@ -216,6 +216,11 @@ export interface RawLine {
 export interface SessionReader {
   /** `sink` is called synchronously. Unknown records are reported through it, never dropped. */
   readLine(line: RawLine, sink: RowSink): void
+  /**
+   * Tells the facts that stand beside the lines as they are now (`SessionUnit.meta`); called after the lines of a step, also when there
+   * were none. For what changes without the lines, such as the totals of a session in a database: it would make growth look like rewriting.
+   */
+  readMeta?(meta: Readonly<Record<string, unknown>>, sink: RowSink): void
   /** Everything known of the session so far; cheap, called after each batch. */
   summary(): SessionSummary
 }
@@ -431,6 +436,8 @@ export interface StretchEvidence {
   readonly cwd: string | null
   readonly branch: string | null
   readonly version: string | null
+  /** Start flags a resolution must assume to be of this stretch (which agent, which session); none when left out. */
+  readonly flags?: readonly string[]
   /** Adapter-specific, JSON. */
   readonly record: Readonly<Record<string, unknown>>
 }

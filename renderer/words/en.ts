@@ -1108,6 +1108,7 @@ export const words = {
       resolve_failed: 'Not resolved',
       mixed_folder: 'Mixed folder',
       daemon_was_away: 'Not watched',
+      capture_stalled: 'Capture stalled',
       settings_damaged: 'Settings damaged',
       store_damaged: 'Store damaged',
     },

@@ -1,4 +1,4 @@
-import { agents, findExecutable } from '../../scripts/setup-agents.mjs'
+import { agents, findCommand } from '../../scripts/setup-agents.mjs'
 
 /** Agents whose real program the tests can compare with. */
 export type AgentName = keyof typeof agents
@@ -8,7 +8,7 @@ export const agentVersion = (name: AgentName): string => agents[name].version
 
 /** Absolute path of the real program, brought in by `node scripts/setup-agents.mjs`; null when it is not there. */
 export function agentBinary(name: AgentName): string | null {
-  return findExecutable(name)
+  return findCommand(name)?.at(-1) ?? null
 }
 
 /** Whoever leaves the real programs out says so; a missing program alone is a failure. */
@@ -16,8 +16,13 @@ export const withoutAgents = (): boolean => process.env.REPRISE_WITHOUT_AGENTS =
 
 /** The program, or a failure that says what to do. */
 export function requireAgentBinary(name: AgentName): string {
-  const file = agentBinary(name)
-  if (file !== null) return file
+  return requireAgentCommand(name).at(-1) ?? ''
+}
+
+/** What starts the program: an executable and its first arguments (a script is run by a Node of its own). */
+export function requireAgentCommand(name: AgentName): readonly string[] {
+  const command: readonly string[] | null = findCommand(name)
+  if (command !== null) return command
   throw new Error(
     `The real program of ${name} (${agentVersion(name)}) is not in .cache/agents. Run "node scripts/setup-agents.mjs", ` +
       'or set REPRISE_WITHOUT_AGENTS=1 to leave these tests out on purpose.',

@@ -63,6 +63,8 @@ const VOLATILE = new Set([
   'empty',
   'unknown',
   'context.session_ref',
+  // What a runtime stored of the session as a whole: its parts are compared where they belong.
+  'context.session_snapshot',
   'instructions.sources.used',
   'instructions.sources.classification',
   // Compared as the order of what enters, see `comparePositions`.

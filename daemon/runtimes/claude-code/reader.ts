@@ -7,13 +7,13 @@ import type {
   SessionSummary,
   SessionUnit,
 } from '../adapter.ts'
+import { contentKey } from '../shared/content-key.ts'
 import { asInstantText, asName, asRow, asText, type Row } from '../shared/fields.ts'
+import { type Link, Links } from '../shared/links.ts'
 import { readAttachment } from './attachment-rows.ts'
 import { isBookkeeping, readBookkeeping } from './bookkeeping-rows.ts'
 import type { Backup } from './checkpoints.ts'
-import { contentKey } from './content-key.ts'
 import type { ClaudeRecord, Evidence } from './evidence.ts'
-import { type Link, Links } from './links.ts'
 import { Replies } from './reply-rows.ts'
 import { Stretches } from './stretches.ts'
 import { WORDS_OUTPUT, WORDS_SAID } from './summaries.ts'

@@ -1,5 +1,5 @@
 import type { SessionUnit } from '../adapter.ts'
-import { Names } from './names.ts'
+import { Names } from '../shared/names.ts'
 
 /** What is counted and remembered over all rows of a session, whatever became of each. */
 export class Tally {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { asRow, asText } from '../shared/fields.ts'
+import { asRow, asText } from './fields.ts'
 
 /**
  * A digest of what was said or done, without ids, times, session and working directory: a copied row has the key of its original even
