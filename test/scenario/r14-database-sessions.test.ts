@@ -294,7 +294,10 @@ describe('a session in a database', () => {
     const { parts } = await capture.runs['runs.event']({ run: (await runOf()).id, seq: 1 })
     const hidden = parts.flatMap(({ body }) => body.hidden)[0]
     expect(hidden).toBeDefined()
-    const opened = await capture.sensitive['sensitive.reveal']({ ref: String(hidden?.ref) }, { via: 'process' })
+    const opened = await capture.sensitive['sensitive.reveal'](
+      { ref: String(hidden?.ref), reason: 'a test' },
+      { via: 'process' },
+    )
     expect(opened).toEqual({ text: secret, why: null })
   })
 
