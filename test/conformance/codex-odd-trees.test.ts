@@ -323,6 +323,26 @@ describe('nothing that exists is silently absent', () => {
   })
 })
 
+it('makes path values absolute, within the layer that holds them', () => {
+  const { body } = resolve(treeOf('paths in settings'))
+  const value = (key: string): string => laid?.there(JSON.stringify(body.settings[key]?.value)) ?? ''
+  expect({
+    log_dir: value('log_dir'),
+    below: laid?.there(JSON.stringify(body.settings.log_dir?.overridden.map((lost) => lost.value))),
+    sqlite_home: value('sqlite_home'),
+    roots: value('sandbox_workspace_write.writable_roots'),
+    role: value('agents.extra.config_file'),
+    as_it_is: value('zsh_path'),
+  }).toEqual({
+    log_dir: '"/home/dev/demo/.codex/logs"',
+    below: '["/home/dev/logs"]',
+    sqlite_home: '"/home/dev/.codex/b"',
+    roots: '["/home/dev/demo/flag","/home/dev/flag"]',
+    role: '"/home/dev/.codex/extra.toml"',
+    as_it_is: '"as/it/is"',
+  })
+})
+
 describe('servers', () => {
   it('are merged key by key, with filters, without credentials', () => {
     const { body } = resolve(treeOf('mcp servers'))
