@@ -62,6 +62,8 @@ const VOLATILE = new Set([
   'integrity',
   'empty',
   'unknown',
+  'validation',
+  'advice',
   'context.session_ref',
   'instructions.sources.used',
   'instructions.sources.classification',
