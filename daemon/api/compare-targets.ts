@@ -7,6 +7,7 @@ import {
   type RuntimeName,
 } from '../../contract/index.ts'
 import type { Compared } from '../manifest/compare/compare.ts'
+import { taskId } from '../manifest/complete/complete-body.ts'
 import type { Parts } from '../parts.ts'
 import type { RunRow } from '../store/index/run-row.ts'
 import { readEventContent } from './event-content.ts'
@@ -30,11 +31,6 @@ export const findSides = async (
   return { a: a ?? (await sideNow(parts, request, b)), b: b ?? (await sideNow(parts, request, a)) }
 }
 
-/** A stored task id, or one derived from the digest of what was asked. */
-export const taskOf = ({ task }: Pick<Manifest, 'task'>): string | null =>
-  task.id ??
-  (task.input_digest === null ? null : `task_${task.input_digest.slice('sha256:'.length, 'sha256:'.length + 12)}`)
-
 const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
   const digest = await findManifest(parts, target)
   const manifest = await loadManifest(parts, digest)
@@ -52,7 +48,7 @@ const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
     title: run?.title ?? null,
     status: run === null ? null : parts.index().toRun(run).status,
     origin: manifest.origin,
-    task: taskOf(manifest),
+    task: manifest.task.id ?? taskId(manifest.task.input_digest),
   })
   if (isManifest || named === null)
     return {

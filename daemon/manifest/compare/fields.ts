@@ -62,6 +62,8 @@ const VOLATILE = new Set([
   'integrity',
   'empty',
   'unknown',
+  'validation',
+  'advice',
   'context.session_ref',
   // What a runtime stored of the session as a whole: its parts are compared where they belong.
   'context.session_snapshot',

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -122,7 +123,7 @@ export const writeClaudeRun = ({ home }: World, cwd: string, run: ClaudeRun): st
       `<vendor text>\n\n${shown}`,
     )
   }
-  attach({ type: 'session_context', context: {} })
+  attach({ type: 'session_context', context: { gitStatus: statusShown(cwd) } })
   const tools = [...TOOLS, ...(run.mcpTools ?? [])].map((name) => ({
     name,
     description: `<what ${name} does>`,
@@ -200,6 +201,21 @@ export const writeClaudeRun = ({ home }: World, cwd: string, run: ClaudeRun): st
   fs.writeFileSync(`${file}.part`, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   fs.renameSync(`${file}.part`, file)
   return session
+}
+
+/** The state of the work tree as the program tells it its model, with a placeholder for the vendor's words. */
+const statusShown = (cwd: string): string => {
+  const told = execFileSync('git', ['status', '--short'], {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: '1' },
+  })
+  const log = execFileSync('git', ['log', '--oneline', '-5'], {
+    cwd,
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH, HOME: cwd, GIT_CONFIG_NOSYSTEM: '1' },
+  })
+  return `<vendor text>\n\nCurrent branch: main\n\nStatus:\n${told.trimEnd() || '(clean)'}\n\nRecent commits:\n${log.trimEnd()}`
 }
 
 /** What the program would load for a start here; that this is what it loads is held by the tests against the real program. */

@@ -34,7 +34,7 @@ export const deedsOf = (world: World, { ending }: RunOptions, mcp: readonly stri
     { bash: 'printf %s "$SHOP_CURRENCY"', output: 'set' },
     // A server's tool that is new is tried by the run that has it.
     ...mcp.filter((name) => !name.endsWith('__list')).map((name) => ({ call: name, input: { id: 7 } })),
-    { write: inWork(world, 'src/retry.ts'), content: bad ? 'export const wait = 0\n' : 'export const wait = 200\n' },
+    { write: inWork(world, 'out/retry.ts'), content: bad ? 'export const wait = 0\n' : 'export const wait = 200\n' },
     ...(bad ? BAD : GOOD),
   ]
 }
@@ -43,6 +43,8 @@ export const plantedClaudeCode: PlantedRuntime = {
   runtime: 'claude-code',
 
   lay(world) {
+    // What runs write is ignored by git: only the planted difference may show in the state of the work tree.
+    put(inWork(world, '.gitignore'), 'out/\n')
     put(inWork(world, 'CLAUDE.md'), 'Prices are in cents.\n')
     put(inWork(world, 'src/retry.ts'), 'export const wait = 100\n')
     put(inWork(world, '.claude/rules/http.md'), rule('src/http/**'))
@@ -67,7 +69,7 @@ export const plantedClaudeCode: PlantedRuntime = {
   },
 
   reset(world) {
-    put(inWork(world, 'src/retry.ts'), 'export const wait = 100\n')
+    fs.rmSync(inWork(world, 'out'), { recursive: true, force: true })
   },
 
   run(world, n, options) {

@@ -1,4 +1,5 @@
 import type { Change } from '../fields.ts'
+import { isInside } from '../inside.ts'
 import { capabilityCauses } from './capabilities.ts'
 import { type CauseContext, type Draft, Pool, shortDigest, textField, valueEvidence } from './draft.ts'
 import { modelCauses } from './model.ts'
@@ -15,6 +16,8 @@ const DERIVED: readonly {
   readonly follows: (draft: Draft) => boolean
   readonly title: string
   readonly kind: string
+  /** False: only where `takeExplainedStatus` says so. */
+  readonly always: boolean
 }[] = [
   {
     plain: /^instructions\.(effective_digest|resolved_order)$/,
@@ -26,6 +29,7 @@ const DERIVED: readonly {
       ),
     title: 'The instruction text that entered the context differs; which source it comes from is not known',
     kind: 'instruction',
+    always: true,
   },
   {
     plain: /^context\.(memory_manifest_digest|memory_enabled)$/,
@@ -33,26 +37,38 @@ const DERIVED: readonly {
       changes.some(({ plain, category }) => plain.startsWith('context.memory') || category === 'memory and context'),
     title: 'The memory differs; which file is not known',
     kind: 'memory',
+    always: true,
   },
   {
-    plain: /^external(\.|$)/,
+    plain: /^(external|execution\.repo)(\.|$)/,
     follows: ({ changes }) =>
       changes.some(({ plain, item }) => item?.list === 'instructions.sources' || plain === 'execution.cwd'),
     title: 'The work tree held other uncommitted changes at the start',
     kind: 'repository',
+    always: false,
+  },
+  {
+    plain: /^policy\.capability_id$/,
+    follows: ({ changes }) => changes.some(({ plain }) => plain.startsWith('capabilities.')),
+    title: 'What the agent may use differs; which capability is not known',
+    kind: 'tool',
+    always: true,
   },
   {
     plain: /^policy\.revision$/,
     follows: ({ changes }) => changes.some(({ plain }) => plain.startsWith('policy.')),
     title: 'The policy differs; which rule is not known',
     kind: 'permission',
+    always: true,
   },
 ]
 
 /** Groups differences into causes. Every difference that counts ends up in at least one. */
 export const findCauses = (changes: readonly Change[], context: CauseContext): readonly Draft[] => {
   const known = changes.filter(({ unknown_on }) => unknown_on === null)
-  const derived = known.filter(({ plain, item }) => item === null && DERIVED.some((one) => one.plain.test(plain)))
+  const derived = known.filter(
+    ({ plain, item }) => item === null && DERIVED.some((one) => one.always && one.plain.test(plain)),
+  )
   const apart = new Set(derived)
   const pool = new Pool(known.filter((change) => !apart.has(change)))
   const drafts: Draft[] = [...umbrellaCauses(pool, context)]
@@ -69,20 +85,36 @@ export const findCauses = (changes: readonly Change[], context: CauseContext): r
   return shareOut(drafts, [...derived, ...status], files, context)
 }
 
-/** A status of the work tree that differs only in files whose difference is known, or in how it names them: it follows from them. */
+/**
+ * A work tree that differs only in files whose difference is known, or in how it names them: that follows from them. Where the record shows
+ * no list of what had changed, the files known to differ have to account for the number of those that do.
+ */
 const takeExplainedStatus = (pool: Pool, known: readonly Change[], context: CauseContext): readonly Change[] => {
-  const isStatus = ({ item, unknown_on }: Change): boolean => unknown_on === null && isStatusItem(item)
-  const [status] = pool.peek(isStatus)
-  if (!status || pool.peek(({ plain }) => /^execution\.repo\.(sha|branch)$/.test(plain)).length > 0) return []
-  const { gone, come } = statusLines(context, status)
-  const lines = [...gone, ...come]
+  const isState = ({ plain, item, unknown_on }: Change): boolean =>
+    unknown_on === null && (isStatusItem(item) || /^execution\.repo\.dirty_(digest|paths)$/.test(plain))
+  const states = pool.peek(isState)
+  if (states.length === 0 || pool.peek(({ plain }) => /^execution\.repo\.(sha|branch)$/.test(plain)).length > 0)
+    return []
   const isMoved = known.some(({ plain }) => plain === 'execution.cwd')
-  const files = known.flatMap(({ item }) =>
-    item?.list === 'instructions.sources' ? [textField(item.b ?? item.a, 'path')] : [],
+  const files = new Set<string>()
+  for (const { item, field } of known) {
+    const file = item?.list === 'instructions.sources' ? textField(item.b ?? item.a, 'path') : null
+    if (file !== null && /^(|digest|bytes)$/.test(field)) files.add(file)
+  }
+  const status = states.find(({ item }) => isStatusItem(item))
+  if (status) {
+    const { gone, come } = statusLines(context, status)
+    const isKnown = ({ file }: { readonly file: string }): boolean =>
+      files.has(file) || (file.endsWith('/') && [...files].some((other) => other.startsWith(file)))
+    const lines = [...gone, ...come]
+    return (lines.length > 0 || isMoved) && lines.every(isKnown) ? pool.take(isState) : []
+  }
+  const inside = [...files].filter((file) =>
+    [context.a, context.b].some(({ placement: { workspace } }) => workspace !== null && isInside(file, workspace)),
   )
-  const isKnown = ({ file }: { readonly file: string }): boolean =>
-    files.some((other) => other === file || (file.endsWith('/') && other?.startsWith(file)))
-  return (lines.length > 0 || isMoved) && lines.every(isKnown) ? pool.take(isStatus) : []
+  const count = states.find(({ plain }) => plain.endsWith('dirty_paths'))
+  const more = Math.abs(Number(count?.before ?? 0) - Number(count?.after ?? 0))
+  return inside.length >= Math.max(1, more) ? pool.take(isState) : []
 }
 const isStatusItem = (item: Change['item']): boolean => item?.list === 'external' && item.key === 'git status at start'
 
@@ -133,7 +165,7 @@ const shareOut = (
         title: rule.title,
         before: shown(change.before),
         after: shown(change.after),
-        influence: change.plain === 'policy.revision' ? 'in force' : 'entered',
+        influence: change.plain.startsWith('policy.') ? 'in force' : 'entered',
         because: 'its digest differs',
         first: { a: null, b: null },
         evidence: valueEvidence(context, change),

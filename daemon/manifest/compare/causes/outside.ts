@@ -104,10 +104,36 @@ const repositoryCause = (pool: Pool, context: CauseContext): readonly Draft[] =>
       title: onlyPlace ? 'Another work tree of the same repository' : title,
       before: sha ? commit(sha.before) : (changes[0]?.before ?? null),
       after: sha ? commit(sha.after) : (changes[0]?.after ?? null),
-      influence: onlyPlace ? 'cannot be told' : 'in force',
-      because: onlyPlace ? 'only the place differs' : 'the agent worked on other files',
+      ...(onlyPlace
+        ? { influence: 'cannot be told', because: 'only the place differs' }
+        : stateInfluence(context, changes)),
     },
   ]
+}
+
+/**
+ * The work tree is looked at a moment after a run began. What differs in it may be what the run itself had changed by then; the list of
+ * changed files that an agent was shown at its start tells them apart.
+ */
+const stateInfluence = ({ a, b }: CauseContext, changes: readonly Change[]): Pick<Draft, 'influence' | 'because'> => {
+  const isOnlyDirty = changes.every(({ plain: field }) => /\.dirty_(digest|paths)$/.test(field))
+  if (!isOnlyDirty) return { influence: 'in force', because: 'the agent worked on other files' }
+  const shown = ({ body }: CauseSide): string | null => {
+    const status = body.external.find(({ kind, name }) => kind === 'git' && name === 'status at start')
+    return status === undefined || !Array.isArray(status.changes) ? null : JSON.stringify(status.changes)
+  }
+  if (shown(a) === '[]' && shown(b) === '[]')
+    return {
+      influence: 'not used',
+      because: 'both were shown a clean work tree at their start; what differs came after it',
+    }
+  const changed = [a, b].some(({ use }) => use?.changesFiles === true)
+  return changed
+    ? {
+        influence: 'cannot be told',
+        because: 'what differs may be what the run itself had changed when the work tree was looked at',
+      }
+    : { influence: 'in force', because: 'the agent worked on other files' }
 }
 
 const statusWords = (context: CauseContext, change: Change | undefined): string => {

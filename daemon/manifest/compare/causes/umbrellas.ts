@@ -192,11 +192,14 @@ const programCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
       unknown_on === null &&
       (plain === 'execution.runtime' ||
         plain.startsWith('execution.runtime_') ||
+        plain.startsWith('execution.program') ||
         plain === 'execution.system_prompt_digest'),
   )
   if (own.length === 0) return []
   const runtime = own.find(({ plain }) => plain === 'execution.runtime')
-  const version = own.find(({ plain }) => plain === 'execution.runtime_version')
+  const version =
+    own.find(({ plain }) => plain === 'execution.runtime_version') ??
+    own.find(({ plain }) => plain === 'execution.program.version')
   const program = String(context.b.body.execution.runtime)
   const explained =
     version || runtime
