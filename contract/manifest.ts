@@ -96,6 +96,9 @@ export const mcpServerSchema = z.looseObject({
   command: z.string().nullable(),
   url: z.string().nullable(),
   package_version: z.string().nullable(),
+  /** What the version rests on, and whether the command leaves it open for the next start. */
+  package_from: z.string().optional(),
+  package_floating: z.boolean().optional(),
   digest: digest.nullable(),
   source: z.string(),
   scope: z.string(),
@@ -147,6 +150,16 @@ export const manifestBodySchema = z.looseObject({
     runtime: z.string(),
     runtime_version: z.string().nullable(),
     runtime_digest: digest.nullable(),
+    /** The program that would run, as it was found on this machine. */
+    program: z
+      .looseObject({
+        path: z.string().nullable(),
+        version: z.string().nullable(),
+        installed_by: z.string().nullable(),
+      })
+      .nullable()
+      .optional(),
+    host: z.looseObject({ platform: z.string(), arch: z.string(), release: z.string() }).optional(),
     surface: z.string().nullable(),
     model: z.string().nullable(),
     endpoint_profile: z.string().nullable(),
@@ -162,6 +175,8 @@ export const manifestBodySchema = z.looseObject({
         sha: z.string().nullable(),
         branch: z.string().nullable(),
         dirty_digest: digest.nullable(),
+        /** Paths that differ from the commit; left out where nobody compared. */
+        dirty_paths: z.number().int().optional(),
         worktree: z.string().nullable(),
         submodules: z.array(z.looseObject({ path: z.string(), sha: z.string() })),
       })
@@ -185,6 +200,8 @@ export const manifestBodySchema = z.looseObject({
   }),
   policy: z.looseObject({
     revision: digest.nullable(),
+    /** Of all that may be used, by name and digest: two runs with the same abilities have the same. */
+    capability_id: z.string().optional(),
     permissions: z.looseObject({
       mode: z.string().nullable(),
       allow: z.array(z.looseObject({ rule: z.string(), source: z.string(), ignored: z.string().nullable() })),
@@ -206,6 +223,15 @@ export const manifestBodySchema = z.looseObject({
   /** Each empty category with its reason ("empty, because …"). */
   empty: z.array(z.object({ category: z.string(), why: z.string() })),
   unknown: z.array(unknownSchema),
+  /** What validation found before freezing (R86); left out by manifests that were not validated. */
+  validation: z
+    .object({
+      passed: z.boolean(),
+      failed: z.array(z.object({ check: z.string(), where: z.string(), message: z.string() })),
+    })
+    .optional(),
+  /** What a reviewer would want to know before this became a default (R82, R85). */
+  advice: z.array(z.object({ check: z.string(), where: z.string(), message: z.string() })).optional(),
 })
 
 export const manifestSchema = manifestBodySchema.extend({

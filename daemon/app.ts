@@ -15,7 +15,7 @@ import { createDaemonHandlers } from './api/daemon-handlers.ts'
 import { createDispatch, type Dispatch } from './api/dispatch.ts'
 import { createDriftHandlers } from './api/drift-handlers.ts'
 import { createExportHandlers } from './api/export-handlers.ts'
-import { combineHandlers } from './api/handlers.ts'
+import { combineHandlers, type Handlers } from './api/handlers.ts'
 import { createHomeHandlers } from './api/home-handlers.ts'
 import { type Loopback, listenOnLoopback } from './api/listeners.ts'
 import { readLoopback, writeLoopback } from './api/loopback-record.ts'
@@ -23,8 +23,10 @@ import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
+import type { ImportNews } from './capture/importer.ts'
 import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
+import type { Ask } from './export/run-material.ts'
 import { createHomeRegistry } from './homes.ts'
 import { takeWriterLock } from './lock.ts'
 import { type Log, openLog } from './log.ts'
@@ -33,12 +35,15 @@ import { type DataPaths, prepareData } from './paths.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
 import { createRedactor } from './secrets/create-redactor.ts'
+import { createEgress } from './secrets/egress.ts'
 import { openKeys } from './secrets/keys.ts'
 import { openRevealLog } from './secrets/reveal-log.ts'
+import { openVault } from './secrets/vault.ts'
 import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
 import { createIndexReader, type IndexReader } from './store/index/reader.ts'
 import { openStoreReader } from './store/open-store-reader.ts'
+import { createCaptureAlarm } from './watch/capture-alarm.ts'
 import { createHomeWatches, type HomeWatches } from './watch/home-watches.ts'
 
 export interface App {
@@ -74,6 +79,17 @@ const defaultSettings: Settings = {
   welcome_closed: false,
 }
 
+/** Distance between looks for sessions that go on without being captured, more where looking takes long: a small share of a core. */
+const STALL_LOOK_MS = 60_000
+const STALL_LOOK_REST = 500
+
+/** The capturing thread got on: a repeated report of the same place is no progress. */
+const isProgress = (news: ImportNews, before: Progress | null): boolean =>
+  news.type === 'progress' &&
+  (news.progress.files_done !== before?.files_done ||
+    news.progress.bytes_done !== before.bytes_done ||
+    news.progress.searchable !== before.searchable)
+
 /** Opens one data directory as its only writer and makes everything that answers for it. */
 export const openApp = async (options: AppOptions): Promise<App> => {
   process.umask(0o077)
@@ -94,12 +110,17 @@ const assemble = async (
   paths: DataPaths,
   opened: (() => unknown)[],
 ): Promise<App> => {
+  // What an export that was killed had gathered.
+  fs.rmSync(path.join(paths.dir, 'tmp'), { recursive: true, force: true })
   const now = (): Date => new Date()
   const lock = { release: () => opened[0]?.() }
-  const log = openLog(paths.log, now)
+  const keys = await openKeys(path.join(paths.dir, 'keys'))
+  const redactor = createRedactor(keys.hmacKey)
+  const egress = createEgress(redactor)
+  const log = openLog(paths.log, now, egress)
   const startedAt = now()
   const nonce = randomBytes(16).toString('hex')
-  const hub = createPushHub()
+  const hub = createPushHub(egress)
   const surroundings: Surroundings = {
     platform: process.platform,
     userHome: os.homedir(),
@@ -107,15 +128,13 @@ const assemble = async (
     systemRoot: env.REPRISE_SYSTEM_ROOT ?? '',
     now,
   }
-  const keys = await openKeys(path.join(paths.dir, 'keys'))
   for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
-  const redactor = createRedactor(keys.hmacKey)
   const store = openStoreReader({
     dir: paths.dir,
     key: keys,
     redactor,
     env,
-    log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
+    log: (message) => log('warn', 'store', { message: message }),
   })
   opened.push(() => store.close())
   const sources = createSessionSources({ folder: path.join(paths.dir, 'tmp') })
@@ -165,6 +184,9 @@ const assemble = async (
     }, 100)
   }
 
+  let lastArrival = now().getTime()
+  let alarmTimer: NodeJS.Timeout | null = null
+  let stallLookMs = 0
   let closing = false
   let looked = false
   let restarts = 0
@@ -176,10 +198,11 @@ const assemble = async (
         userHome: surroundings.userHome,
         env: { ...env },
         systemRoot: surroundings.systemRoot,
-        keepTexts: settings.read().collection !== 'digests',
+        collection: settings.read(),
       },
       {
         news(news) {
+          if (news.type === 'run' || isProgress(news, progress)) lastArrival = now().getTime()
           if (news.type === 'progress') {
             if (news.progress.phase !== 'discovering') looked = true
             progress = news.progress
@@ -200,7 +223,7 @@ const assemble = async (
           reopenIndex()
         },
         died(error) {
-          log('error', 'index worker died', { message: error.message.slice(0, 300) })
+          log('error', 'index worker died', { message: error.message })
           if (closing || ++restarts > 5) return
           worker = startWorker()
           void worker.ready
@@ -216,6 +239,7 @@ const assemble = async (
   if (rebuilt) log('warn', 'index was damaged or of another version and is built again', { setAside: rebuilt })
   reopenIndex()
 
+  const damage = createDamageNotes(() => changedSoon(['health', 'status']))
   let loopback: Loopback | null = null
   const pages =
     [path.join(programs, '..', 'renderer')].find((dir) => fs.existsSync(path.join(dir, 'index.html'))) ?? null
@@ -265,11 +289,15 @@ const assemble = async (
     index: () => index ?? reopenIndex(),
     sources,
     redactor,
+    egress,
+    damage,
+    vault: openVault(paths.dir, { platform: process.platform, env }, now),
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
     surroundings,
     settings,
     homes,
+    stalled: () => alarm.gaps(),
     state: () => ({
       phase: closing ? 'draining' : looked ? 'ready' : 'starting',
       sample: env.REPRISE_DEMO === '1',
@@ -278,7 +306,35 @@ const assemble = async (
       lagMs: oldestHint === null ? 0 : now().getTime() - oldestHint,
     }),
   }
-  const handlers = combineHandlers(
+  const alarm = createCaptureAlarm({
+    adapters,
+    homes,
+    surroundings,
+    index: parts.index,
+    lastArrival: () => lastArrival,
+  })
+  const lookForStalls = (): void => {
+    alarmTimer = setTimeout(
+      () => {
+        const began = performance.now()
+        void alarm
+          .look()
+          .then((changed) => {
+            if (changed) changedSoon(['health', 'status'])
+            for (const { message } of changed ? alarm.gaps() : []) log('warn', 'capture stalled', { message })
+          })
+          .catch((error: Error) => log('error', 'looking for stalled capture failed', { message: error.message }))
+          .finally(() => {
+            stallLookMs = performance.now() - began
+            if (!closing) lookForStalls()
+          })
+      },
+      Math.max(STALL_LOOK_MS, stallLookMs * STALL_LOOK_REST),
+    ).unref()
+  }
+  /** A handler asked by another one, in the same turn of the queue. */
+  const ask: Ask = async (name, input) => handlers[name](input, { via: 'process' })
+  const handlers: Handlers = combineHandlers(
     createDaemonHandlers(parts, acts),
     createRunHandlers(parts),
     createManifestHandlers(parts),
@@ -286,9 +342,9 @@ const assemble = async (
     createSensitiveHandlers(parts),
     createCompareHandlers(parts),
     createDriftHandlers(parts),
-    createExportHandlers(parts),
+    createExportHandlers(parts, ask),
   )
-  const dispatch = createDispatch(handlers, changed, log)
+  const dispatch = createDispatch(handlers, { changed, log, gate: egress, damaged: (message) => damage.note(message) })
 
   return {
     paths,
@@ -319,6 +375,7 @@ const assemble = async (
           onState: () => changedSoon(['status', 'health']),
         })
         await watches.update(homes.list())
+        lookForStalls()
       }
       await acts.sync(null)
     },
@@ -334,6 +391,7 @@ const assemble = async (
       // Its address stays on record: a window that is open will look for the next daemon there.
       await loopback?.close()
       if (tagTimer) clearTimeout(tagTimer)
+      if (alarmTimer) clearTimeout(alarmTimer)
       index?.close()
       sources.close()
       await store.close()
@@ -347,4 +405,21 @@ export const openInProcess: OpenInProcess = async (env): Promise<InProcessApp> =
   const app = await openApp({ env: { ...env }, programs: __dirname, watch: false, onStop: () => undefined })
   await app.begin()
   return { call: (name, input) => app.dispatch(name, input, { via: 'process' }), close: () => app.close() }
+}
+
+/** Met again and again, the same damage is one gap. */
+const createDamageNotes = (changed: () => void): Parts['damage'] => {
+  let messages = new Set<string>()
+  return {
+    note(message) {
+      if (messages.has(message)) return
+      messages.add(message)
+      changed()
+    },
+    replace(found) {
+      messages = new Set(found)
+      changed()
+    },
+    list: () => [...messages],
+  }
 }

@@ -6,6 +6,6 @@ interface Agent {
   readonly script?: string
   readonly node?: string
 }
-export declare const agents: Readonly<Record<'claude-code' | 'openclaw', Agent>>
+export declare const agents: Readonly<Record<'claude-code' | 'codex' | 'openclaw', Agent>>
 export declare function agentFolder(name: keyof typeof agents): string
 export declare function findCommand(name: keyof typeof agents): readonly string[] | null

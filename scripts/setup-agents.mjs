@@ -13,6 +13,7 @@ const checkout = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..'
  */
 export const agents = {
   'claude-code': { package: '@anthropic-ai/claude-code', version: '2.1.332', executable: /^claude(\.exe)?$/ },
+  codex: { package: '@openai/codex', version: '0.171.0', executable: /^codex(\.exe)?$/ },
   openclaw: { package: 'openclaw', version: '2026.9.6', script: 'openclaw.mjs', node: '24.22.3' },
 }
 
@@ -46,7 +47,8 @@ function findExecutable(name) {
   for (const folder of fs.readdirSync(scopeFolder).sort()) {
     if (!folder.startsWith(`${base}-`)) continue
     const root = path.join(scopeFolder, folder)
-    if (readVersion(root) !== version) continue
+    // One package may carry its platforms as versions of itself, under other names (`0.171.0-linux-x64` as `codex-linux-x64`).
+    if (readVersion(root)?.replace(`-${folder.slice(base.length + 1)}`, '') !== version) continue
     const file = fs
       .readdirSync(root, { recursive: true, withFileTypes: true })
       .find((entry) => entry.isFile() && executable.test(entry.name))

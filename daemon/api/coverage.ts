@@ -29,8 +29,8 @@ export const coverageOf = (index: IndexReader, row: RunRow): Coverage => {
         [
           row.unreadable > 0 ? `${row.unreadable} unreadable lines` : '',
           unknown > 0 ? `${unknown} records of unknown kinds, kept as they are` : '',
-          row.source_state === 'shrank' ? 'the agent rewrote its file' : '',
-          row.source_state === 'vanished' ? 'the file is gone; shown from the store' : '',
+          row.source_state === 'shrank' ? 'the agent rewrote it' : '',
+          row.source_state === 'vanished' ? 'it is gone; shown from the store' : '',
           counted.broken > 0 ? `${counted.broken} events name a parent that is not there` : '',
         ]
           .filter((text) => text !== '')

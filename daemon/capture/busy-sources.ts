@@ -23,7 +23,7 @@ interface Busy {
 }
 
 const FIRST_MS = 150
-const LONGEST_MS = 10_000
+const LONGEST_MS = 2_000
 /** Longer than any transaction an agent makes for one step; then it is a gap. */
 const LASTING_MS = 5_000
 

@@ -47,6 +47,11 @@ export const createFile = (sql: Sql, run: number, file: string, rel: string): Fi
  */
 export const moveFile = (sql: Sql, row: FileRow, file: string): FileRow => {
   sql('update files set path = ?, size = -1 where key = ?').run(Buffer.from(file), row.key)
+  sql('update or replace unreadable set path = ? where run = ? and path = ?').run(
+    file,
+    row.run,
+    Buffer.from(row.path).toString(),
+  )
   return findFile(sql, file) as FileRow
 }
 

@@ -212,6 +212,7 @@ export const createUnitImporter = ({ db, writer, sources, now, archived }: Impor
         adopted.feed.generation = generation
         remember(unit.file, adopted)
         if (whole) {
+          adopted.reader.readMeta?.(unit.meta, adopted.feed.sink)
           writer.saveSummary(run, adopted.reader.summary())
           saveTotals(db, run)
         }
@@ -323,6 +324,7 @@ export const createUnitImporter = ({ db, writer, sources, now, archived }: Impor
           all ?? '',
           row.key,
         )
+        if (!more) reader.readMeta?.(unit.meta, feed.sink)
         const summary = reader.summary()
         writer.saveSummary(row.run, summary)
         if (summary.startedAt === null && summary.endedAt === null)

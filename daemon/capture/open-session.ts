@@ -53,7 +53,8 @@ const KEPT = 8
 const KEPT_BYTES = 512 * 1024 * 1024
 const KEPT_MS = 20_000
 const CHUNK = 1024 * 1024
-const NAME = 'lines-'
+/** Files of sessions written out begin with this, for the moment in which they have a name. */
+export const WRITTEN_NAME = 'lines-'
 
 export const createSessionSources = ({ folder, nowMs = Date.now }: SourceParts): SessionSources => {
   let written: Written[] = []
@@ -141,17 +142,6 @@ export const createSessionSources = ({ folder, nowMs = Date.now }: SourceParts):
   }
 }
 
-/** Removes what a crash left where open files keep their names (Windows). Only for the one writer, before it opens any. */
-export const clearWrittenSessions = (folder: string): number => {
-  let removed = 0
-  for (const name of namesIn(folder)) {
-    if (!name.startsWith(NAME)) continue
-    fs.rmSync(path.join(folder, name), { force: true })
-    removed++
-  }
-  return removed
-}
-
 const openPlain = (file: string): OpenSession => {
   const fd = fs.openSync(file, 'r')
   try {
@@ -198,7 +188,7 @@ const writeOut = (
 /** A private file to write and read that is gone when it is closed, or when this process ends, however it does. */
 const openNameless = (folder: string): number => {
   fs.mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const name = path.join(folder, `${NAME}${process.pid}-${randomBytes(8).toString('hex')}`)
+  const name = path.join(folder, `${WRITTEN_NAME}${process.pid}-${randomBytes(8).toString('hex')}`)
   const fd = fs.openSync(name, 'wx+', 0o600)
   try {
     // Nothing is in it yet. Windows takes the name away when it is closed; what a crash leaves there is cleared at the next start.
@@ -209,12 +199,4 @@ const openNameless = (folder: string): number => {
     throw error
   }
   return fd
-}
-
-const namesIn = (folder: string): readonly string[] => {
-  try {
-    return fs.readdirSync(folder)
-  } catch {
-    return []
-  }
 }

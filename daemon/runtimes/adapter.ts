@@ -216,6 +216,11 @@ export interface RawLine {
 export interface SessionReader {
   /** `sink` is called synchronously. Unknown records are reported through it, never dropped. */
   readLine(line: RawLine, sink: RowSink): void
+  /**
+   * Tells the facts that stand beside the lines as they are now (`SessionUnit.meta`); called after the lines of a step, also when there
+   * were none. For what changes without the lines, such as the totals of a session in a database: it would make growth look like rewriting.
+   */
+  readMeta?(meta: Readonly<Record<string, unknown>>, sink: RowSink): void
   /** Everything known of the session so far; cheap, called after each batch. */
   summary(): SessionSummary
 }

@@ -164,7 +164,12 @@ function McpRow({ server }: { readonly server: ManifestMcpServer }) {
       <td className="py-1 pr-3">
         <State status={server.status} reason={server.reason} />
       </td>
-      <td className="py-1 pr-3 whitespace-nowrap">{server.package_version ?? <Unknown />}</td>
+      <td className="py-1 pr-3">
+        <span title={server.package_from}>
+          {server.package_version ?? <Unknown why={server.package_from ?? null} />}
+        </span>
+        {server.package_floating === true && <span className="block text-meta text-warn">{c.floating}</span>}
+      </td>
       <td className="py-1 pr-3">
         {server.tools === null ? (
           <Unknown>{c.toolsUnknown}</Unknown>

@@ -51,6 +51,22 @@ export function ChecksTab({ manifest, intact, damage }: ChecksTabProps) {
           </Facts>
         </div>
       </Section>
+      <Section title={c.validation}>
+        {manifest.validation === undefined ? (
+          <p className="text-dense text-text-2">{c.notValidated}</p>
+        ) : manifest.validation.passed ? (
+          <p className="text-dense">
+            <ResultMark result="pass">{c.valid}</ResultMark>
+          </p>
+        ) : (
+          <Findings findings={manifest.validation.failed} />
+        )}
+      </Section>
+      {manifest.advice !== undefined && manifest.advice.length > 0 && (
+        <Section title={c.advice}>
+          <Findings findings={manifest.advice} />
+        </Section>
+      )}
       <Section title={c.unknown}>
         <Pairs
           head={[c.field, c.why]}
@@ -81,6 +97,29 @@ export function ChecksTab({ manifest, intact, damage }: ChecksTabProps) {
         )}
       </Section>
     </ScrollArea>
+  )
+}
+
+function Findings({
+  findings,
+}: {
+  readonly findings: readonly { readonly check: string; readonly where: string; readonly message: string }[]
+}) {
+  return (
+    <table className="w-full max-w-4xl text-dense">
+      <TableHead columns={[c.check, c.where, c.why]} />
+      <tbody>
+        {findings.map(({ check, where, message }) => (
+          <tr key={`${check}\0${where}\0${message}`} className="border-b border-line align-top">
+            <th scope="row" className="py-1 pr-3 text-left font-medium whitespace-nowrap text-warn">
+              {check.replaceAll('_', ' ')}
+            </th>
+            <td className="py-1 pr-3 font-mono text-[0.75rem] break-all">{where}</td>
+            <td className="py-1 text-text-2">{message}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
   )
 }
 

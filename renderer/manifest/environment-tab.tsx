@@ -8,13 +8,14 @@ import { PathText } from '../parts/path-text.tsx'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
+import { AlsoRecorded } from './also-recorded.tsx'
 
 const w = words.manifest
 const e = w.env
 
 /** The program, the model, the place and the state outside of files, as far as they are known. */
 export function EnvironmentTab({ manifest }: { readonly manifest: Manifest }) {
-  const { execution, context, external, unknown } = manifest
+  const { execution, context, external, unknown, task, principal } = manifest
   const { repo } = execution
   const why = (field: string) =>
     unknown.find((entry) => entry.field === field || entry.field.startsWith(`${field}.`))?.why
@@ -35,6 +36,31 @@ export function EnvironmentTab({ manifest }: { readonly manifest: Manifest }) {
               <Digest digest={execution.runtime_digest} />
             )}
           </Fact>
+          {execution.program != null && (
+            <Fact name={e.programFile}>
+              {execution.program.path === null ? (
+                <Unknown />
+              ) : (
+                <PathText path={execution.program.path} className="w-full" />
+              )}
+              {execution.program.installed_by !== null && (
+                <span className="block text-text-2">{e.installedBy(execution.program.installed_by)}</span>
+              )}
+            </Fact>
+          )}
+          <Fact name={e.task}>{text(task.id, 'task')}</Fact>
+          <Fact name={e.principal}>
+            {text(principal.subject, 'principal')}
+            {principal.tenant !== null && <span className="text-text-2">, {principal.tenant}</span>}
+            {principal.auth_context_ref !== null && (
+              <span className="block break-all text-text-2">{e.auth(principal.auth_context_ref)}</span>
+            )}
+          </Fact>
+          {execution.host !== undefined && (
+            <Fact name={e.host}>
+              {execution.host.platform} {execution.host.release}, {execution.host.arch}
+            </Fact>
+          )}
           <Fact name={e.surface}>{text(execution.surface, 'execution.surface')}</Fact>
           <Fact name={e.model}>{text(execution.model, 'execution.model')}</Fact>
           <Fact name={e.endpoint}>{text(execution.endpoint_profile, 'execution.endpoint_profile')}</Fact>
@@ -80,7 +106,12 @@ export function EnvironmentTab({ manifest }: { readonly manifest: Manifest }) {
                     <Unknown why={why('execution.repo.dirty_digest')} />
                   )
                 ) : (
-                  <Digest digest={repo.dirty_digest} />
+                  <>
+                    <Digest digest={repo.dirty_digest} />
+                    {repo.dirty_paths !== undefined && (
+                      <span className="text-text-2"> {e.dirtyPaths(repo.dirty_paths)}</span>
+                    )}
+                  </>
                 )}
               </Fact>
               {repo.worktree !== null && <Fact name={e.worktree}>{repo.worktree}</Fact>}
@@ -113,6 +144,7 @@ export function EnvironmentTab({ manifest }: { readonly manifest: Manifest }) {
           </Fact>
         </Facts>
       </div>
+      <AlsoRecorded manifest={manifest} />
       <Section title={e.variables} hint={e.variablesHint}>
         {execution.environment.length === 0 ? (
           <p className="text-dense text-text-2">{w.facts.none}</p>

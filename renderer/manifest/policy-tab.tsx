@@ -56,6 +56,7 @@ export function PolicyTab({ manifest }: { readonly manifest: Manifest }) {
                 <Digest digest={policy.revision} />
               )}
             </Fact>
+            {policy.capability_id !== undefined && <Fact name={p.capability}>{policy.capability_id}</Fact>}
           </Facts>
           <RuleList title={p.deny} rules={policy.permissions.deny} />
           <RuleList title={p.ask} rules={policy.permissions.ask} />

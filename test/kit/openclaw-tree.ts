@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { linkSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import type { Resolution } from '../../daemon/runtimes/adapter.ts'
@@ -11,6 +11,9 @@ export interface OpenClawHome {
   /** Writes below the home, or anywhere with an absolute path. */
   write(file: string, text: string | Uint8Array): void
   link(file: string, target: string): void
+  /** A second name for the same file. */
+  hardLink(file: string, target: string): void
+  folder(file: string): void
   resolve(request?: Partial<ResolveChoice>): Resolution
   remove(): void
 }
@@ -20,6 +23,8 @@ export interface ResolveChoice {
   readonly cwd: string
   readonly flags: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Stands for the keyed digest of a secret. */
+  readonly keyed: (value: string) => string
 }
 
 /** A throw-away home. With `length` its path has exactly that many characters, for what depends on the length of a path. */
@@ -38,6 +43,8 @@ export function layOpenClawHome(length?: number): OpenClawHome {
     state,
     write: (file, text) => writeFileSync(place(file), text),
     link: (file, target) => symlinkSync(target, place(file)),
+    hardLink: (file, target) => linkSync(path.resolve(home, target), place(file)),
+    folder: (file) => void mkdirSync(path.resolve(home, file), { recursive: true }),
     resolve: (choice = {}) =>
       resolveOpenClaw({
         home: choice.state ?? state,
@@ -51,6 +58,7 @@ export function layOpenClawHome(length?: number): OpenClawHome {
           now: () => new Date('2026-11-30T12:00:00Z'),
         },
         version: '2026.9.6',
+        ...(choice.keyed === undefined ? {} : { keyed: choice.keyed }),
       }),
     remove: () => rmSync(home, { recursive: true, force: true }),
   }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import path from 'node:path'
+import { agentFolder } from '../../scripts/setup-agents.mjs'
 import { requireAgentCommand } from './agent-binaries.ts'
 
 export interface OpenClawRun {
@@ -27,6 +28,8 @@ export function openClawEnvironment({ home, state, env }: OpenClawRunRequest): R
     LANG: 'C.UTF-8',
     SHELL: '/bin/bash',
     TMPDIR: path.join(home, 'tmp'),
+    // Compiled code of the program, kept between runs: half of a turn is reading its thousands of files.
+    NODE_COMPILE_CACHE: path.join(agentFolder('openclaw'), 'compiled'),
     OPENCLAW_STATE_DIR: state,
     OPENCLAW_OFFLINE: '1',
     OPENCLAW_NO_AUTO_UPDATE: '1',
@@ -44,10 +47,19 @@ export function runRealOpenClaw(request: OpenClawRunRequest): Promise<OpenClawRu
       cwd: request.cwd,
       env: openClawEnvironment(request),
       stdio: ['ignore', 'pipe', 'pipe'],
+      // The program starts itself again; a group of its own lets all of it be ended at once.
+      detached: true,
     })
     const out: Buffer[] = []
     const err: Buffer[] = []
-    const timer = setTimeout(() => child.kill('SIGKILL'), request.timeoutMs ?? 60_000)
+    const end = (): void => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL')
+      } catch {}
+    }
+    const timer = setTimeout(end, request.timeoutMs ?? 60_000)
+    // A test that is given up must not leave its program behind.
+    process.once('exit', end)
     child.stdout.on('data', (chunk: Buffer) => out.push(chunk))
     child.stderr.on('data', (chunk: Buffer) => err.push(chunk))
     child.once('error', (error) => {
@@ -56,6 +68,7 @@ export function runRealOpenClaw(request: OpenClawRunRequest): Promise<OpenClawRu
     })
     child.once('close', (code) => {
       clearTimeout(timer)
+      process.off('exit', end)
       resolve({ code, stdout: Buffer.concat(out).toString('utf8'), stderr: Buffer.concat(err).toString('utf8') })
     })
   })

@@ -161,8 +161,4 @@ export const filesOf = (body: ManifestBody): ReadonlyMap<string, string> =>
     ),
   )
 
-export const programOf = (body: ManifestBody): string | null => {
-  const program: unknown = body.execution.program
-  const version = typeof program === 'object' && program !== null && 'version' in program ? program.version : null
-  return typeof version === 'string' ? version : null
-}
+export const programOf = (body: ManifestBody): string | null => body.execution.program?.version ?? null

@@ -43,7 +43,7 @@ export async function completeBody(
       ? withMachine.unknown.filter(({ field }) => field !== 'capabilities.mcp_servers.tools')
       : withMachine.unknown,
   }
-  return { ...whole, advice: adviseOn(whole, adapter.facts) }
+  return { ...whole, advice: [...adviseOn(whole, adapter.facts)] }
 }
 
 /** The same words typed again are the same task (R57, R100). */
@@ -122,7 +122,7 @@ async function lookAtMachine(
       runtime_digest: digest,
       program:
         program === null ? null : { path: program.path, version: program.version, installed_by: program.installedBy },
-      host: describeHost(surroundings),
+      host: { ...describeHost(surroundings) },
       repo,
       image,
     },

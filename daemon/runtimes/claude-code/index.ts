@@ -1,5 +1,6 @@
 import { textDigest } from '../../manifest/effective-text.ts'
 import { isTypedOnly, type RuntimeAdapter } from '../adapter.ts'
+import { TypedPromptsReader } from '../shared/typed-prompts-reader.ts'
 import { describeEvent } from './describe-event.ts'
 import { describeHome } from './describe-home.ts'
 import { facts } from './facts.ts'
@@ -15,7 +16,7 @@ import { ClaudeReader } from './reader.ts'
 import { rebuildRequest } from './requests.ts'
 import { claudeCodeResolverFacts } from './resolve/facts.ts'
 import { resolveClaudeCode } from './resolve/index.ts'
-import { promptHistoryFile, readTypedPrompt, TypedPromptsReader } from './typed-prompts.ts'
+import { pastedTexts, promptHistoryFile, readTypedPrompt } from './typed-prompts.ts'
 
 /** Claude Code: sessions below `<home>/projects`, configuration in layers from the machine to the directory. */
 export const claudeCode: RuntimeAdapter = {
@@ -29,7 +30,8 @@ export const claudeCode: RuntimeAdapter = {
   readTypedPrompt,
   findMixedFolders,
   watchPlaces,
-  openReader: (unit) => (isTypedOnly(unit) ? new TypedPromptsReader(unit) : new ClaudeReader(unit)),
+  openReader: (unit) =>
+    isTypedOnly(unit) ? new TypedPromptsReader(unit, readTypedPrompt, pastedTexts) : new ClaudeReader(unit),
   findProgram,
   helperFile,
   resolve: resolveClaudeCode,

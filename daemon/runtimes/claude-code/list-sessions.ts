@@ -35,6 +35,7 @@ function* listFolder(home: string, projects: string, folder: string, report: Rep
   for (const file of files) {
     if (!file.endsWith('.jsonl')) continue
     const name = file.slice(0, -'.jsonl'.length)
+    if (!UUID.test(name) && isTraceExport(join(path, file), report)) continue
     if (name.startsWith('agent-')) yield oldSubagent(home, join(path, file), folder, report)
     else {
       sessions.add(name)
@@ -128,6 +129,19 @@ function oldSubagent(home: string, file: string, folder: string, report: Report)
     sideFiles: [],
     meta: { folder },
   }
+}
+
+/** The program names its own files; only one of another name may be somebody else's, and is looked into. */
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * Hermes exports sessions in this very form, with the directory and the time of the export instead of those of the session (0.20.0). Such
+ * a copy is no session of this program; it is told by its version.
+ */
+function isTraceExport(file: string, report: Report): boolean {
+  if (firstRow(file, report)?.version !== 'hermes-agent') return false
+  report({ path: file, reason: 'a trace export of Hermes, no session of Claude Code' })
+  return true
 }
 
 const HEAD = 256 * 1024

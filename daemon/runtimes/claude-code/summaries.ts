@@ -1,14 +1,7 @@
 import { asName, asText, plainText, type Row } from '../shared/fields.ts'
+import { summaryOf, WORDS_OUTPUT } from '../shared/words.ts'
 
-/** Longest summary handed on; the caller redacts it and then cuts it to one line. */
-export const SUMMARY_CHARACTERS = 2000
-/** How much of one text goes into the search index. Whole prompts and answers fit; of long outputs the head is kept (`RowSink.words`). */
-export const WORDS_SAID = 200_000
-export const WORDS_OUTPUT = 8_000
-
-export function summaryOf(text: string): string {
-  return text.length > SUMMARY_CHARACTERS ? text.slice(0, SUMMARY_CHARACTERS) : text
-}
+export { summaryOf, WORDS_OUTPUT, WORDS_SAID } from '../shared/words.ts'
 
 /** What a call is about, from the field of its input that says most; any tool, also ones not known here. */
 const telling = [

@@ -95,7 +95,7 @@ function inferExecution(
     image: null,
     agent: { id: record.agent, session_key: record.session_key },
     ...(record.api === undefined ? {} : { model_api: record.api }),
-    ...(trace === undefined ? {} : { program: { git: trace.git, node: trace.node, platform: trace.platform } }),
+    ...(trace === undefined ? {} : { build: { git: trace.git, node: trace.node, platform: trace.platform } }),
     ...(report === undefined
       ? {}
       : { system_prompt: { characters: report.prompt.characters, hash: report.prompt.hash } }),

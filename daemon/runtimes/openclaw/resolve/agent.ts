@@ -42,7 +42,7 @@ export interface AgentRequest {
 export function chooseAgent({ request, start, places, config, disk }: AgentRequest): Chosen {
   const { tree } = config
   const mainKey = textAt(tree, 'session', 'mainKey') ?? 'main'
-  const hasRoster = at(tree, 'agents', 'entries') !== null
+  const hasRoster = branchesAt(tree, 'agents', 'entries').size > 0
   const ids = hasRoster ? [...new Set([...branchesAt(tree, 'agents', 'entries').keys()].map(agentIdOf))] : ['main']
   const domain = (id: string): AgentDomain => domainOf(id, ids, { request, start, places, config, disk })
   const roster = ids.map(domain)

@@ -2,7 +2,7 @@ import type { Disk } from '../../shared/disk.ts'
 import { branch, merge, plant, type Tree } from './config-tree.ts'
 import { type Environment, withConfigVariables } from './environment.ts'
 import { readConfig } from './includes.ts'
-import { migrate } from './migrate.ts'
+import { checkBindings, migrate } from './migrate.ts'
 import type { Places } from './places.ts'
 import { checkSchema } from './schema.ts'
 import type { Problem, Source, Unknown } from './sources.ts'
@@ -42,16 +42,17 @@ export function resolveConfig(disk: Disk, places: Places, start: Start, environm
     })
   const migrated = migrate(filled.tree)
   for (const warning of migrated.warnings) problems.push({ path: file, message: warning })
-  const check = checkSchema(migrated.tree, place)
-  problems.push(...check.refused, ...check.older)
-  if (check.older.length > 0)
-    unknown.push({ field: 'settings', why: 'older forms were found; they are migrated in memory' })
+  const check: readonly Problem[] = [
+    ...checkSchema(migrated.tree, place),
+    ...[...migrated.refused, ...checkBindings(migrated.tree)].map((message) => ({ path: file, message })),
+  ]
+  problems.push(...check)
   if (read.tree !== null)
     unknown.push({
       field: 'settings',
       why: 'the schema is checked for the objects that shape a run; the types of values and the objects of channels and plugins are not',
     })
-  const fatal = read.problems[0] ?? check.refused[0] ?? null
+  const fatal = read.problems[0] ?? check[0] ?? null
   const hasNoFile = start.value('--config') !== null && read.tree === null
   return {
     tree: start.surface === 'exec' ? withExec(migrated.tree, start, cwd) : migrated.tree,

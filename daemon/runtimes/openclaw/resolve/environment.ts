@@ -67,7 +67,7 @@ export function readEnvironment(request: ResolveRequest, start: Start, places: P
     }
   }
   const cwd = start.value('--cwd') === null ? request.cwd : places.expand(start.value('--cwd') ?? '')
-  const own = path.join(places.stateDir, '.env')
+  const own = path.join(places.startDir, '.env')
   const inCwd = path.join(cwd, '.env')
   if (inCwd !== own)
     take(
@@ -83,21 +83,16 @@ export function readEnvironment(request: ResolveRequest, start: Start, places: P
 /** Adds `env.vars` of the configuration, the weakest of all: it fills in what is unset or blank. */
 export function withConfigVariables(environment: Environment, tree: Tree): Environment {
   const variables = new Map(environment.variables)
-  const take = (entries: ReadonlyMap<string, Tree>): void => {
-    for (const [name, found] of entries) {
-      if (found.type !== 'leaf' || typeof found.value !== 'string' || found.value.trim() === '') continue
-      // A value that itself refers to a variable is left out, and so are the switches of the runtime's own safety.
-      if (/\$\{[A-Z_][A-Z0-9_]*\}/.test(found.value) || /^OPENCLAW_(INCLUDE_ROOTS|CONFIG_READONLY)$/.test(name))
-        continue
-      const known = variables.get(name)
-      const source = `${found.origin}#env.vars.${name}`
-      if (known === undefined || known.value.trim() === '')
-        variables.set(name, { value: found.value, source, overridden: known === undefined ? [] : [known.source] })
-      else variables.set(name, { ...known, overridden: [...known.overridden, source] })
-    }
+  for (const [name, found] of branchesAt(tree, 'env', 'vars')) {
+    if (found.type !== 'leaf' || typeof found.value !== 'string' || found.value.trim() === '') continue
+    // A value that itself refers to a variable is left out, and so are the switches of the runtime's own safety.
+    if (/\$\{[A-Z_][A-Z0-9_]*\}/.test(found.value) || /^OPENCLAW_(INCLUDE_ROOTS|CONFIG_READONLY)$/.test(name)) continue
+    const known = variables.get(name)
+    const source = `${found.origin}#env.vars.${name}`
+    if (known === undefined || known.value.trim() === '')
+      variables.set(name, { value: found.value, source, overridden: known === undefined ? [] : [known.source] })
+    else variables.set(name, { ...known, overridden: [...known.overridden, source] })
   }
-  take(branchesAt(tree, 'env', 'vars'))
-  take(new Map([...branchesAt(tree, 'env')].filter(([name]) => name !== 'vars' && name !== 'shellEnv')))
   return { ...environment, variables, get: (name) => variables.get(name)?.value ?? null }
 }
 

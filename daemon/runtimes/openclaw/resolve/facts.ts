@@ -24,8 +24,14 @@ export const openClawResolverFacts: readonly Fact[] = [
     'settings',
     'A variable reference in any string, upper-case names only; an unset or empty one stays literal; a doubled dollar sign escapes.',
   ),
-  seen('settings', 'agents.list is read as agents.entries; the file is left alone.'),
-  seen('settings', 'allow and alsoAllow in one scope make the configuration invalid.'),
+  seen(
+    'settings',
+    'agents.list is read as agents.entries and the file is left alone; every other older form makes it invalid until doctor migrates it.',
+  ),
+  seen(
+    'settings',
+    'allow and alsoAllow in one scope make the configuration invalid, also for sandboxes and subagents.',
+  ),
   seen(
     'environment',
     'process > .env of the working directory (low trust) > .env of the state directory > env.vars; nothing overrides what is there.',
@@ -93,6 +99,16 @@ export const openClawResolverFacts: readonly Fact[] = [
   seen(
     'tools',
     'Tool search is on by default: nine tools and the three of the search stay in the request, as far as they are allowed.',
+  ),
+  seen('skills', 'Without the tool read the whole catalogue is left out.'),
+  seen('tools', 'Cron sessions have no sessions_yield.'),
+  seen(
+    'agent',
+    'agent exec keeps its .env, configuration, managed skills and links to plugin skills from the state directory it was started with.',
+  ),
+  seen(
+    'agent',
+    'Several agents need ownership explicit or exactly one older default mark, and bindings may only name agents that are there; otherwise the configuration is invalid.',
   ),
   seen('mcp', '<server>__<tool>, unsafe characters as -, case kept.'),
   documented(

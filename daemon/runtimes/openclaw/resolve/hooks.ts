@@ -43,7 +43,7 @@ export function resolveHooks(
 
   const folders = [
     ...(namesAt(tree, 'hooks', 'internal', 'load', 'extraDirs') ?? []).map(places.expand),
-    path.join(places.stateDir, 'hooks'),
+    path.join(places.startDir, 'hooks'),
     ...(workspace === null ? [] : [path.join(workspace, 'hooks')]),
   ]
   const seen = new Set<string>()

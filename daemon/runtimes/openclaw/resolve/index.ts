@@ -1,3 +1,4 @@
+import path from 'node:path'
 import canonicalize from 'canonicalize'
 import { MANIFEST_VERSION, type ManifestBody } from '../../../../contract/index.ts'
 import { effectiveDigest } from '../../../manifest/effective-text.ts'
@@ -8,7 +9,7 @@ import { chooseAgent, entryKey } from './agent.ts'
 import { readBindings, routeOf } from './bindings.ts'
 import { resolveBootstrap } from './bootstrap.ts'
 import { resolveConfig } from './config.ts'
-import { textAt } from './config-tree.ts'
+import { type Tree, textAt } from './config-tree.ts'
 import { describeAgents, describeDomain } from './domains.ts'
 import { readEnvironment, recordEnvironment } from './environment.ts'
 import { resolveHooks } from './hooks.ts'
@@ -102,10 +103,11 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
           environment,
           surroundings,
           program,
-          ownsAmbient: ownsAmbient(tree, agent.id, chosen.roster.length),
+          ownsAmbient: ownsAmbient(tree, config.markedDefault, agent.id, chosen.roster.length),
+          canRead: tools.tools.some((tool) => tool.name === 'read' && tool.removed_by === null),
         })
   const plugins = resolvePlugins(disk, tree, places, program)
-  const mcp = resolveMcp(tree, tools.layers, null)
+  const mcp = resolveMcp(tree, tools.layers, hide)
   const { bindings, problems: bindingProblems } = readBindings(tree)
   const route = routeOf(bindings, session)
   const policy = readPolicy(tree, agent?.id ?? null, tools.layers, sandbox)
@@ -216,7 +218,7 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
             ),
           )
         : null,
-      resolved_order: bootstrap.loaded.map((source) => source.path ?? source.uri),
+      resolved_order: bootstrap.loaded.map((source) => path.relative(agent?.workspace ?? '', source.path ?? '')),
       sources: all.map((source) => toManifestSource(source, order)),
       truncation_notice: bootstrap.hasNotice,
     },
@@ -268,8 +270,13 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
       memory_manifest_digest:
         memory.length === 0
           ? null
-          : bytesDigest(canonicalize(memory.map(({ path, digest }) => ({ path, digest }))) ?? ''),
-      memory_enabled: agent === null ? null : bootstrap.loaded.some((source) => source.kind === 'memory') ? true : null,
+          : bytesDigest(canonicalize(memory.map((file) => ({ path: file.path, digest: file.digest }))) ?? ''),
+      // Reachable in some way: given at the start, or by one of the tools that look it up.
+      memory_enabled:
+        agent === null
+          ? null
+          : bootstrap.loaded.some((source) => source.kind === 'memory') ||
+            tools.tools.some((tool) => tool.removed_by === null && /^memory_(search|get)$/.test(tool.name)),
       memory: memory.map((file) => ({ ...file })),
       retrieval_snapshot: null,
       session_scope: {
@@ -329,7 +336,7 @@ const limit = (found: Effective | null, fallback: number): number =>
   typeof found?.value === 'number' && found.value > 0 ? Math.floor(found.value) : fallback
 
 /** The agent that owns what names none also gets the skills for looking after the program itself. */
-function ownsAmbient(tree: Parameters<typeof textAt>[0], id: string, agents: number): boolean {
-  const system = textAt(tree, 'agents', 'defaults', 'systemAgent', 'agentId')
+function ownsAmbient(tree: Tree, marked: string | null, id: string, agents: number): boolean {
+  const system = textAt(tree, 'agents', 'defaults', 'systemAgent', 'agentId') ?? marked
   return system === null ? agents === 1 : system === id
 }

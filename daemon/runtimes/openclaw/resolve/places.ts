@@ -7,8 +7,14 @@ import type { Start } from './start.ts'
 export interface Places {
   /** Home that `~` and the defaults stand for: `OPENCLAW_HOME`, else the user's own. */
   readonly home: string
+  /** State directory of the run itself: sessions, credentials, default workspaces. */
   readonly stateDir: string
   readonly stateDirIs: string
+  /**
+   * State directory the program was started with: its `.env`, the configuration, managed skills and the links to skills of plugins. The
+   * same as `stateDir`, unless `agent exec` moves the run elsewhere (2026.9.6).
+   */
+  readonly startDir: string
   /** Null: the run is told to read none (`agent exec --isolated` or `--auth-env-only`). */
   readonly configFile: string | null
   readonly configFileIs: string
@@ -31,20 +37,20 @@ export function findPlaces(request: ResolveRequest, start: Start, disk: Disk): P
   const isProfile = profile !== null && profile.toLowerCase() !== 'default'
   const ownState = path.resolve(request.home)
   const flagState = start.surface === 'exec' ? start.value('--state-dir') : null
-  const [stateDir, stateDirIs] = isProfile
-    ? [path.join(home, `.openclaw-${profile}`), 'flag:--profile']
-    : flagState !== null
+  const startDir = isProfile ? path.join(home, `.openclaw-${profile}`) : ownState
+  const [stateDir, stateDirIs] =
+    flagState !== null
       ? [expand(flagState), 'flag:--state-dir']
-      : [ownState, 'the home that was asked for']
-
-  // `agent exec` reads its configuration before it changes to the state directory it was given.
-  const configHome = isProfile ? stateDir : ownState
-  const [configFile, configFileIs] = findConfig(request, start, disk, configHome, expand)
+      : start.surface === 'exec'
+        ? [path.join(setting(env, 'TMPDIR') ?? '/tmp', 'openclaw-agent-exec-<new>'), 'a temporary one of agent exec']
+        : [startDir, isProfile ? 'flag:--profile' : 'the home that was asked for']
+  const [configFile, configFileIs] = findConfig(request, start, disk, startDir, expand)
   const same = (a: string, b: string): boolean => (disk.realPath(a) ?? a) === (disk.realPath(b) ?? b)
   return {
     home,
     stateDir,
     stateDirIs,
+    startDir,
     configFile,
     configFileIs,
     includeRoots: (setting(env, 'OPENCLAW_INCLUDE_ROOTS') ?? '')

@@ -40,10 +40,10 @@ export function resolvePlugins(disk: Disk, tree: Tree, places: Places, program: 
       })
   }
   for (const folder of ['extensions', path.join('npm', 'projects')]) {
-    const names = disk.names(path.join(places.stateDir, folder))
+    const names = disk.names(path.join(places.startDir, folder))
     if (!Array.isArray(names)) continue
     for (const { name } of [...names].sort((a, b) => (a.name < b.name ? -1 : 1)))
-      take(path.join(places.stateDir, folder, name), folder)
+      take(path.join(places.startDir, folder, name), folder)
   }
   for (const id of branchesAt(tree, 'plugins', 'entries').keys()) {
     if (found.has(id)) continue

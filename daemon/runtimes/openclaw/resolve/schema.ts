@@ -62,20 +62,6 @@ const KEYS: Readonly<Record<string, string>> = {
     'allowRealIpFallback auth bind cliAgents controlUi customBindHost http mode nodes port portals ' +
     'publicOrigin push reload remote roles tailscale terminal tls tools trustedProxies',
 }
-/**
- * Older forms that 2026.9.6 still migrates in memory, as far as its package names them in these objects; what they become is not followed
- * here, apart from `agents.list`.
- */
-const OLDER: Readonly<Record<string, string>> = {
-  '': 'audio crestodian defaultModel heartbeat memorySearch routing tui',
-  'agents.defaults':
-    'agentRuntime cliBackends embeddedHarness embeddedPi llm memory memorySearch silentReplyRewrite systemPromptOverride',
-  'agents.entries.*': 'agentRuntime cliBackends embeddedHarness embeddedPi memorySearch systemPromptOverride',
-  gateway: 'webchat',
-  'hooks.internal': 'handlers',
-  models: 'pricing',
-  tools: 'experimental',
-}
 const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(KEYS).map(([place, names]) => [place, new Set(names.split(' '))]),
 )
@@ -84,49 +70,58 @@ const KNOWN: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 const TOOL_SCOPES: readonly (readonly string[])[] = [
   ['tools'],
   ['tools', 'byProvider', '*'],
+  ['tools', 'sandbox', 'tools'],
+  ['tools', 'subagents', 'tools'],
   ['agents', 'entries', '*', 'tools'],
   ['agents', 'entries', '*', 'tools', 'byProvider', '*'],
+  ['agents', 'entries', '*', 'tools', 'sandbox', 'tools'],
 ]
 
-export interface SchemaCheck {
-  /** Each of them makes the runtime refuse the whole configuration. */
-  readonly refused: readonly Problem[]
-  /** Older forms, which it reads all the same. */
-  readonly older: readonly Problem[]
-}
+/** Limits that must be numbers above zero. */
+const POSITIVE: readonly (readonly string[])[] = [
+  ['agents', 'defaults'],
+  ['agents', 'entries', '*'],
+]
+const LIMITS = ['bootstrapMaxChars', 'bootstrapTotalMaxChars'] as const
 
-export function checkSchema(tree: Tree, file: string): SchemaCheck {
-  const refused: Problem[] = []
-  const older: Problem[] = []
+/**
+ * Each finding makes the runtime refuse the whole configuration. Older forms are no exception: but for `agents.list` and the marker
+ * `default` of an agent, only `doctor --fix` migrates them (2026.9.6).
+ */
+export function checkSchema(tree: Tree, file: string): readonly Problem[] {
+  const problems: Problem[] = []
   for (const [place, names] of KNOWN) {
-    const isOlder = new Set((OLDER[place] ?? '').split(' '))
     for (const { keys, found } of expand(tree, place === '' ? [] : place.split('.'))) {
       const where = keys.length === 0 ? '<root>' : dotted(keys)
       for (const [key, inner] of found.entries) {
         if (names.has(key)) continue
-        if (isOlder.has(key))
-          older.push({
-            path: inner.origin,
-            message: `${where}: ${key} is an older form; what the runtime makes of it is not followed`,
-          })
-        else
-          refused.push({
-            path: inner.origin,
-            message: `${where}: ${key} is no key that 2026.9.6 knows; one such key makes the whole configuration invalid`,
-          })
+        problems.push({
+          path: inner.origin,
+          message: `${where}: ${key} is no key that 2026.9.6 knows; one such key makes the whole configuration invalid`,
+        })
       }
     }
   }
   for (const scope of TOOL_SCOPES) {
     for (const { keys, found } of expand(tree, scope)) {
       if (!found.entries.has('allow') || !found.entries.has('alsoAllow')) continue
-      refused.push({
+      problems.push({
         path: found.entries.get('alsoAllow')?.origin ?? file,
         message: `${dotted(keys)}: allow and alsoAllow may not stand in one scope; the configuration is invalid`,
       })
     }
   }
-  return { refused, older }
+  for (const scope of POSITIVE) {
+    for (const { keys, found } of expand(tree, scope)) {
+      for (const name of LIMITS) {
+        const limit = found.entries.get(name)
+        if (limit === undefined || (limit.type === 'leaf' && typeof limit.value === 'number' && limit.value > 0))
+          continue
+        problems.push({ path: limit.origin, message: `${dotted([...keys, name])}: must be a number above 0` })
+      }
+    }
+  }
+  return problems
 }
 
 function expand(

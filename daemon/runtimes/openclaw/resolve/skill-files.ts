@@ -2,7 +2,7 @@ import path from 'node:path'
 import JSON5 from 'json5'
 import type { Digest } from '../../../../contract/index.ts'
 import { bytesDigest, type Disk, isInside } from '../../shared/disk.ts'
-import { readFrontMatter } from '../../shared/front-matter.ts'
+import { type FrontMatter, readFrontMatter } from '../../shared/front-matter.ts'
 import { isObject } from './config-tree.ts'
 import type { Unknown } from './sources.ts'
 
@@ -134,12 +134,8 @@ function readSkill(disk: Disk, folder: string, root: SkillRoot, unknown: Unknown
     unknown.push({ field: 'capabilities.skills', why: `${file}: ${why}` })
     return null
   }
-  const { keys, state } = readFrontMatter(
-    read.bytes
-      .toString('utf8')
-      .replace(/^\uFEFF/, '')
-      .replace(/\r\n?/g, '\n'),
-  )
+  const digest = bytesDigest(read.bytes)
+  const { keys, state } = frontMatterOf(digest, read.bytes)
   const name = textOf(keys.name) ?? path.basename(folder).trim()
   const description = textOf(keys.description)
   const manifest = readManifest(keys.metadata)
@@ -150,7 +146,7 @@ function readSkill(disk: Disk, folder: string, root: SkillRoot, unknown: Unknown
     file,
     root,
     raw: read.bytes,
-    digest: bytesDigest(read.bytes),
+    digest,
     version: typeof keys.version === 'string' || typeof keys.version === 'number' ? String(keys.version) : null,
     isHidden: isTrue(keys['disable-model-invocation']),
     requires: {
@@ -170,6 +166,25 @@ function readSkill(disk: Disk, folder: string, root: SkillRoot, unknown: Unknown
           : null,
     key: textOf(manifest.skillKey) ?? name,
   }
+}
+
+const parsed = new Map<Digest, FrontMatter>()
+const MOST_PARSED = 1000
+
+/** Parsing takes longer than everything else of a resolution; equal bytes have equal front matter, in whatever home they lie. */
+function frontMatterOf(digest: Digest, bytes: Buffer): FrontMatter {
+  const known = parsed.get(digest)
+  if (known !== undefined) return known
+  const { keys, state } = readFrontMatter(
+    bytes
+      .toString('utf8')
+      .replace(/^\uFEFF/, '')
+      .replace(/\r\n?/g, '\n'),
+  )
+  if (parsed.size >= MOST_PARSED) parsed.clear()
+  const found = { keys, state, body: '' }
+  parsed.set(digest, found)
+  return found
 }
 
 /** `metadata.openclaw`, written as YAML or as JSON5 in a string. */

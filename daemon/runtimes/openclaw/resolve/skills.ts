@@ -21,6 +21,8 @@ export interface SkillsRequest {
   /** Installed package of the program; null when none was found. */
   readonly program: string | null
   readonly ownsAmbient: boolean
+  /** Whether the model has the tool `read`. */
+  readonly canRead: boolean
 }
 
 export interface ResolvedSkills {
@@ -58,13 +60,17 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
   const active: ManifestCapability[] = []
   const others: ManifestCapability[] = []
   const filter = allowlist(tree, agent)
+  const hasProgram = programFinder(request.environment)
   const place = (one: FoundSkill, winner: FoundSkill | undefined, isExecution: boolean): void => {
     const beaten = winner !== undefined && winner !== one
     const why =
       one.invalid ??
       (beaten
         ? `${winner.root.scope} beats ${one.root.scope}: ${winner.file} has the same name`
-        : (whyGated(one, request) ?? whyFiltered(one, filter)))
+        : (whyGated(one, request, hasProgram) ??
+          whyFiltered(one, filter) ??
+          // Seen: without the tool that opens them the catalogue is left out whole.
+          (request.canRead ? null : 'the model has no tool `read`, and without it no skill is listed')))
     const isHidden = why === null && one.isHidden
     const status = why === null && !isHidden ? 'active' : beaten ? 'shadowed' : 'disabled'
     const reason = why ?? (isHidden ? 'disable-model-invocation is set: it is not in the catalogue' : null)
@@ -104,6 +110,11 @@ export function resolveSkills(request: SkillsRequest): ResolvedSkills {
   for (const one of [...execution].sort(byName))
     place(one, winners.get(one.name) ?? executionWinners.get(one.name), true)
 
+  if (!disk.exists(path.join(request.places.startDir, 'plugin-skills')))
+    unknown.push({
+      field: 'capabilities.skills',
+      why: 'the first run of this state directory links the skills of the plugins it loads; before that they are not known',
+    })
   const size = active.reduce(
     (sum, one) => sum + one.name.length + (one.description ?? '').length + String(one.location).length + 90,
     0,
@@ -123,7 +134,7 @@ function rootsOf({ agent, places, tree, program, ownsAmbient, surroundings, disk
 } {
   const bundled =
     surroundings.env.OPENCLAW_BUNDLED_SKILLS_DIR ?? (program === null ? null : path.join(program, 'skills'))
-  const plugins = path.join(places.stateDir, 'plugin-skills')
+  const plugins = path.join(places.startDir, 'plugin-skills')
   const pluginNames = disk.names(plugins)
   const own: SkillRoot[] = [
     ...(namesAt(tree, 'skills', 'load', 'extraDirs') ?? []).map(
@@ -137,7 +148,7 @@ function rootsOf({ agent, places, tree, program, ownsAmbient, surroundings, disk
     if (ownsAmbient) own.push({ directory: path.join(path.dirname(bundled), 'custodian-skills'), scope: 'custodian' })
   }
   own.push({ directory: path.join(agent.agentDir, 'workshop-skills'), scope: 'workshop' })
-  own.push({ directory: path.join(places.stateDir, 'skills'), scope: 'managed' })
+  own.push({ directory: path.join(places.startDir, 'skills'), scope: 'managed' })
   if (places.isDefaultState)
     own.push({ directory: path.join(surroundings.userHome, '.agents', 'skills'), scope: 'personal .agents' })
   own.push({ directory: path.join(agent.workspace, '.agents', 'skills'), scope: 'workspace .agents' })
@@ -180,7 +191,11 @@ const whyFiltered = (one: FoundSkill, filter: Allowlist | null): string | null =
   filter === null || filter.names.has(one.name) ? null : `${filter.from} does not name it`
 
 /** Unmet requirements, as far as files and variables show them; nothing is run. */
-function whyGated(one: FoundSkill, { tree, environment, surroundings }: SkillsRequest): string | null {
+function whyGated(
+  one: FoundSkill,
+  { tree, environment, surroundings }: SkillsRequest,
+  hasProgram: (name: string) => boolean,
+): string | null {
   const entry = valueAt(tree, 'skills', 'entries', one.key)
   const settings = isObject(entry) ? entry : {}
   if (settings.enabled === false) return `skills.entries.${one.key}.enabled is false`
@@ -201,8 +216,8 @@ function whyGated(one: FoundSkill, { tree, environment, surroundings }: SkillsRe
     if (!isSet) return `it needs the variable ${name}`
   }
   for (const key of requires.config) if (!isTruthy(tree, key)) return `it needs the setting ${key}`
-  for (const bin of requires.bins) if (!hasProgram(bin, environment)) return `it needs the program ${bin}`
-  if (requires.anyBins.length > 0 && !requires.anyBins.some((bin) => hasProgram(bin, environment)))
+  for (const bin of requires.bins) if (!hasProgram(bin)) return `it needs the program ${bin}`
+  if (requires.anyBins.length > 0 && !requires.anyBins.some((bin) => hasProgram(bin)))
     return `it needs one of the programs ${requires.anyBins.join(', ')}`
   return null
 }
@@ -215,13 +230,24 @@ function isTruthy(tree: Tree, key: string): boolean {
   return typeof value === 'string' ? textAt(tree, ...key.split('.')) !== null : Boolean(value)
 }
 
-function hasProgram(name: string, environment: Environment): boolean {
-  for (const folder of (environment.get('PATH') ?? '').split(path.delimiter)) {
-    if (folder === '') continue
-    try {
-      fs.accessSync(path.join(folder, name), fs.constants.X_OK)
-      return true
-    } catch {}
+/** Looks for programs on the search path, each once for one resolution. */
+function programFinder(environment: Environment): (name: string) => boolean {
+  const folders = (environment.get('PATH') ?? '').split(path.delimiter).filter((folder) => folder !== '')
+  const known = new Map<string, boolean>()
+  return (name) => {
+    const found = known.get(name) ?? folders.some((folder) => isExecutable(path.join(folder, name)))
+    known.set(name, found)
+    return found
   }
-  return false
+}
+
+function isExecutable(file: string): boolean {
+  try {
+    // A look before the check: most of them are not there, and an exception costs more than a question.
+    if (!fs.existsSync(file)) return false
+    fs.accessSync(file, fs.constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
 }

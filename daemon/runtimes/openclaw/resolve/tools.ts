@@ -79,7 +79,10 @@ export function resolveTools(request: ToolsRequest): ResolvedTools {
   if (isSandboxed) addSandbox(layers, unknown, tree, own)
   if (session.kind === 'subagent') addSubagent(layers, unknown, tree)
 
-  const removedBy = (name: string): string | null => layers.find((layer) => !passes(layer, name))?.label ?? null
+  const removedBy = (name: string): string | null =>
+    layers.find((layer) => !passes(layer, name))?.label ??
+    // Nobody is there to be yielded to.
+    (session.kind === 'cron' && name === 'sessions_yield' ? 'cron sessions' : null)
   const hasSearch = searchIsOn(tree)
   const inPlay = EMBEDDED_TOOLS.map((name) => ({ name, removed: removedBy(name) }))
   const left = inPlay.filter(({ removed }) => removed === null)
