@@ -65,6 +65,7 @@ const VOLATILE = new Set([
   'validation',
   'advice',
   'context.session_ref',
+  'context.lineage',
   'instructions.sources.used',
   'instructions.sources.classification',
   // Compared as the order of what enters, see `comparePositions`.
@@ -243,7 +244,8 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     )
       return row.source === 'process' && mixed ? 'taken from another environment' : null
     const why = side.knowledge.why(plain, listed)
-    if (why !== null) return why
+    if (why !== null)
+      return isFileBacked(row) && !mixed && a.body.origin !== 'inferred' ? side.knowledge.whyFile(plain, row) : why
     if (mixed && !(plain === 'capabilities.tools' && resolvedSide === null))
       return 'the two manifests were made in different ways and list different things'
     return null
@@ -341,6 +343,10 @@ const isSameBehind = (
   const parts = behind[plain]
   return parts !== undefined && sameJson(cover.a(parts(a.body)), cover.b(parts(b.body)))
 }
+
+/** It was found in a file: a list made in the same way and without that file does not hold it, whatever else it may not hold. */
+const isFileBacked = (row: Row): boolean =>
+  [row.path, row.source, row.uri].some((place) => typeof place === 'string' && /^(file:\/|\/)/.test(place))
 
 const isEntering = (row: Row): boolean => typeof row.position === 'number'
 
