@@ -1,6 +1,7 @@
 import path from 'node:path'
 import {
   type CompareSide,
+  type Digest,
   type Manifest,
   type ParsedInput,
   RepriseError,

@@ -71,7 +71,7 @@ const VOLATILE = new Set([
   // Compared as the order of what enters, see `comparePositions`.
   'instructions.sources.position',
 ])
-const VOLATILE_NAME = /(^|\.)(used|(m|c|a)time(_ms)?|inode|read_at|pid)$/
+const VOLATILE_NAME = /(^|\.)(used|(m|c|a)time(_ms)?|inode|read_at|pid|session_(key|id|ref)|parent_session)$/
 
 /**
  * What another way of making a manifest says in other words: where something was found, by which rule, in whose list. Only between two of
@@ -156,8 +156,9 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     const notScanned = (scan: unknown): boolean => isRow(scan) && scan.result === 'not_scanned'
     if (plain.endsWith('.scan') && (notScanned(va) || notScanned(vb)))
       return { side: notScanned(va) ? 'a' : 'b', why: 'nobody scanned it' }
-    const whyA = a.knowledge.why(plain, hasA)
-    const whyB = b.knowledge.why(plain, hasB)
+    // That a list may miss things says nothing against what it does hold.
+    const whyA = a.knowledge.why(plain, hasA || (item !== null && item.a !== null && a.body.origin !== 'inferred'))
+    const whyB = b.knowledge.why(plain, hasB || (item !== null && item.b !== null && b.body.origin !== 'inferred'))
     if (whyA === null && whyB === null) return null
     const side = whyA !== null && whyB !== null ? (hasB ? 'a' : 'b') : whyA !== null ? 'a' : 'b'
     return { side, why: side === 'a' ? whyA : whyB, both: whyA !== null && whyB !== null }

@@ -20,7 +20,8 @@ const DERIVED: readonly {
   readonly always: boolean
 }[] = [
   {
-    plain: /^instructions\.(effective_digest|resolved_order)$/,
+    plain:
+      /^instructions\.(effective_digest|resolved_order|truncation_notice|system_prompt(\..*)?)$|^execution\.agent\.workspace_digest$/,
     follows: ({ changes }) =>
       changes.some(
         ({ plain, field }) =>
