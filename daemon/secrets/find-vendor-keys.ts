@@ -54,6 +54,18 @@ export function findVendorKeys(text: string): Finding[] {
   return findings
 }
 
+/** Whether a key may begin somewhere in a text, whatever follows. */
+export function hasAnchor(text: string): boolean {
+  for (let at = 0; at + 2 < text.length; at += 1) {
+    const pair = (text.charCodeAt(at) & 0xff) | ((text.charCodeAt(at + 1) & 0xff) << 8)
+    if (starts[pair] === 0) continue
+    const rules = rulesByStart.get(pair | (text.charCodeAt(at + 2) << 16))
+    if (rules?.some(({ anchor, bounded }) => text.startsWith(anchor, at) && (!bounded || isBoundary(text, at))))
+      return true
+  }
+  return false
+}
+
 /**
  * Whether `at` lies inside a blob of base64url, where any anchor turns up by chance (measured: once in 1.5 MB). Such blobs are
  * signatures and encrypted content of a session, which a placeholder would make useless. A key glued behind a name is none: names do
