@@ -223,11 +223,14 @@ function endsAsText(word: string): boolean {
   return to - from >= 28 && readsAsBase64(word.slice(from, to))
 }
 
+/** The ending of a file's name (`.ts`), as which no key begins. */
+const isEnding = (word: string, at: number) => at > 0 && word.length - at < 4 && './'.includes(word.charAt(at - 1))
+
 /** Ends with the beginning of an anchor, where a word may begin. */
 function endsAsAnchor(word: string): boolean {
   const first = Math.max(0, word.length - LONGEST_ANCHOR)
   for (let at = word.length - 1; at >= first; at -= 1)
-    if (isBoundary(word, at) && beginnings.has(word.slice(at))) return true
+    if (isBoundary(word, at) && !isEnding(word, at) && beginnings.has(word.slice(at))) return true
   return false
 }
 
