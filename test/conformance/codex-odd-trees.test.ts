@@ -25,6 +25,7 @@ afterEach(() => {
 })
 
 function resolve(tree: OddTree, more: readonly string[] = [], version?: string | null): Resolution {
+  laid?.remove()
   laid = layOddTree(tree)
   return resolveLaid(laid, {
     cwd: laid.cwd,
@@ -97,7 +98,6 @@ describe('what keeps the program from starting is a problem with file and line',
   it('rules', () => {
     const texts = Object.entries(rulesFiles).map(([name, { text }]) => {
       const { problems } = resolve({ files: { 'home/dev/.codex/rules/a.rules': text } })
-      laid?.remove()
       return [name, problems.map(({ message }) => message).join()]
     })
     expect(Object.fromEntries(texts)).toMatchInlineSnapshot(`
@@ -145,7 +145,6 @@ describe('nothing that exists is silently absent', () => {
         "demo/a/b/agents.md": "not_loaded: wrong case: the program looks for AGENTS.md",
       }
     `)
-    laid?.remove()
     expect(
       reasons('fallback names', [
         '.codex/GUIDE.md',
@@ -165,7 +164,6 @@ describe('nothing that exists is silently absent', () => {
         "demo/docs/x.md": "not_loaded: a fallback name with a slash is not used",
       }
     `)
-    laid?.remove()
     expect(
       reasons('budget in the middle of a character', [
         'demo/a/AGENTS.md',
@@ -179,7 +177,6 @@ describe('nothing that exists is silently absent', () => {
         "demo/a/b/c/AGENTS.md": "not_loaded: over budget: the 12 bytes of project_doc_max_bytes are used up",
       }
     `)
-    laid?.remove()
     expect(
       reasons('links', ['demo/AGENTS.md', 'demo/a/AGENTS.override.md', 'demo/a/b/AGENTS.override.md']),
     ).toMatchInlineSnapshot(`
@@ -189,14 +186,12 @@ describe('nothing that exists is silently absent', () => {
         "demo/a/b/AGENTS.override.md": "not_loaded: a directory stands where a file is expected",
       }
     `)
-    laid?.remove()
     expect(reasons('untrusted', ['demo/AGENTS.md', 'demo/.codex/config.toml'])).toMatchInlineSnapshot(`
       {
         "demo/.codex/config.toml": "not_loaded: present, not applied: untrusted (/home/dev/demo in /home/dev/.codex/config.toml)",
         "demo/AGENTS.md": "not_loaded: present, not applied: untrusted (/home/dev/demo in /home/dev/.codex/config.toml)",
       }
     `)
-    laid?.remove()
     expect(
       reasons('no trust entry', ['demo/AGENTS.md', 'demo/.codex/config.toml', 'demo/.codex/hooks.json']),
     ).toMatchInlineSnapshot(`
@@ -232,7 +227,6 @@ describe('nothing that exists is silently absent', () => {
         "elsewhere/SKILL.md": "lazy: ",
       }
     `)
-    laid?.remove()
     expect(
       reasons('linked work tree', ['demo/.codex/hooks.json', 'tree/.codex/hooks.json', 'tree/only/.codex/hooks.json']),
     ).toMatchInlineSnapshot(`
@@ -242,7 +236,6 @@ describe('nothing that exists is silently absent', () => {
         "tree/only/.codex/hooks.json": "not_loaded: in a linked work tree hooks come from the main checkout (/home/dev/demo/only/.codex)",
       }
     `)
-    laid?.remove()
     const { body } = resolve(treeOf('hooks'))
     expect(
       body.capabilities.hooks.map((hook) => [
@@ -314,12 +307,31 @@ describe('nothing that exists is silently absent', () => {
       overridden: [{ value: 'low', ignored: 'present, not applied: no entry marks the project as trusted' }],
     })
     expect(body.settings.developer_instructions).toBeUndefined()
-    laid?.remove()
     const { body: other } = resolve(treeOf('keys a project may not set'))
     expect(other.settings.model_provider).toMatchObject({
       value: 'openai',
       overridden: [{ value: 'other', ignored: 'a project may not set this key' }],
     })
+  })
+})
+
+it('makes path values absolute, within the layer that holds them', () => {
+  const { body } = resolve(treeOf('paths in settings'))
+  const value = (key: string): string => laid?.there(JSON.stringify(body.settings[key]?.value)) ?? ''
+  expect({
+    log_dir: value('log_dir'),
+    below: laid?.there(JSON.stringify(body.settings.log_dir?.overridden.map((lost) => lost.value))),
+    sqlite_home: value('sqlite_home'),
+    roots: value('sandbox_workspace_write.writable_roots'),
+    role: value('agents.extra.config_file'),
+    as_it_is: value('zsh_path'),
+  }).toEqual({
+    log_dir: '"/home/dev/demo/.codex/logs"',
+    below: '["/home/dev/logs"]',
+    sqlite_home: '"/home/dev/.codex/b"',
+    roots: '["/home/dev/demo/flag","/home/dev/flag"]',
+    role: '"/home/dev/.codex/extra.toml"',
+    as_it_is: '"as/it/is"',
   })
 })
 
@@ -364,6 +376,16 @@ describe('what is not known is said', () => {
       field: 'execution.runtime_version',
       why: 'not given; the rules of 0.171.0 were applied',
     })
+  })
+  it('requirements that are not followed', () => {
+    const { body } = resolve({
+      files: {
+        'etc/codex/requirements.toml': 'allowed_sandbox_modes = ["workspace-write"]\nallow_managed_hooks_only = true\n',
+      },
+    })
+    expect(body.execution.sandbox.mode).toBe('read-only')
+    expect(body.unknown.map(({ field }) => field)).toContain('policy allow_managed_hooks_only')
+    expect(body.policy.managed).toEqual(['/etc/codex/requirements.toml'])
   })
   it('rules that are computed', () => {
     const { body } = resolve({ files: { 'home/dev/.codex/rules/a.rules': rulesFiles['of all kinds']?.text ?? '' } })
