@@ -1,8 +1,10 @@
 import { ArrowLeftRight } from 'lucide-react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import type { CompareSide, Comparison } from '../../contract/compare.ts'
 import { Button } from '../parts/button.tsx'
 import { CommandHint, shellWord } from '../parts/command-hint.tsx'
+import { ExportDialog } from '../parts/export-dialog.tsx'
 import { formatExact, shortDigest, shortId } from '../parts/format.ts'
 import { RuntimeTile, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
@@ -24,6 +26,7 @@ export function CompareHeader({
   readonly onSwap: () => void
 }) {
   const { a, b, verdict } = comparison
+  const [exporting, setExporting] = useState(false)
   return (
     <header className="shrink-0 px-3 pt-2.5 pb-2">
       <div className="flex min-w-0 flex-wrap items-start gap-x-3 gap-y-1">
@@ -36,11 +39,15 @@ export function CompareHeader({
           <Button onClick={onSwap} icon={<ArrowLeftRight size={14} strokeWidth={1.75} aria-hidden="true" />}>
             {w.swap}
           </Button>
+          <Button onClick={() => setExporting(true)}>{words.export.incident}</Button>
           <CommandHint command={`reprise diff ${shellWord(a.target)} ${shellWord(b.target)}`} />
         </div>
       </div>
       {rule !== null && <p className="mt-1 text-meta text-text-3">{w.chosenBy(rule)}</p>}
       <h1 className="mt-1.5 text-read font-semibold text-pretty">{verdict}</h1>
+      {exporting && (
+        <ExportDialog subject={{ kind: 'incident', a: a.target, b: b.target }} onClose={() => setExporting(false)} />
+      )}
     </header>
   )
 }

@@ -67,7 +67,10 @@ export function AlsoRecorded({ manifest }: { readonly manifest: Manifest }) {
     <Section title={w.also}>
       <dl className="max-w-4xl text-dense">
         {extra.map(([name, value]) => (
-          <div key={name} className="grid grid-cols-[14rem_minmax(0,1fr)] gap-x-3 border-b border-line py-1 max-md:grid-cols-1">
+          <div
+            key={name}
+            className="grid grid-cols-[14rem_minmax(0,1fr)] gap-x-3 border-b border-line py-1 max-md:grid-cols-1"
+          >
             <dt className="font-mono text-[0.75rem] break-all">{name}</dt>
             <dd className="min-w-0">
               {typeof value === 'object' ? (

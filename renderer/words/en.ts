@@ -243,6 +243,7 @@ export const words = {
 
   export: {
     act: 'Export…',
+    incident: 'Incident bundle…',
     title: (title: string) => `Export “${title}”`,
     hint: 'Secrets are covered in every format. The file is readable by your account only; nothing is sent anywhere.',
     incidentTitle: 'Export the incident',
