@@ -31,6 +31,8 @@ interface TimelineListProps {
   readonly complete: boolean
   readonly total: number
   readonly memory: string
+  /** The change of configuration the address names; its row is where the list begins. */
+  readonly change: string | null
   readonly onNearEnd: () => void
   readonly onTop: (top: boolean) => void
   readonly onFocus: (focused: boolean) => void
@@ -42,7 +44,9 @@ export function TimelineList(props: TimelineListProps) {
   const { items, complete, memory, onNearEnd, query, setQuery } = props
   const { navigate } = useAddress()
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const [active, setActive] = useState<string | null>(() => placeOf(memory)?.key ?? null)
+  const [active, setActive] = useState<string | null>(() =>
+    props.change === null ? (placeOf(memory)?.key ?? null) : `configuration:${props.change}`,
+  )
   const [menu, setMenu] = useState<{
     readonly at: { readonly x: number; readonly y: number }
     readonly entries: readonly MenuEntry[]

@@ -339,6 +339,7 @@ export const words = {
 
   drift: {
     row: 'configuration changed',
+    one: 'The change of configuration',
     byRun: (run: string) => `changed by run ${run}`,
     who: {
       'agent update': 'the agent updated itself',
