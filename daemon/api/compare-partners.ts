@@ -1,8 +1,7 @@
-import { type Digest, type Output, RepriseError } from '../../contract/index.ts'
+import type { Output } from '../../contract/index.ts'
 import { looksLikeTest } from '../manifest/compare/test-commands.ts'
 import type { Parts } from '../parts.ts'
 import { RUN_COLUMNS, RUN_TABLES, type RunRow } from '../store/index/run-row.ts'
-import { taskOf } from './compare-targets.ts'
 import { parsePoint } from './references.ts'
 import { readFacts } from './run-evidence.ts'
 
@@ -12,11 +11,10 @@ type Partners = Output<'compare.partners'>
 const LOOKED_AT = 200
 
 /** Runs worth comparing one with, each by the rule that chose it, the most telling first (R100). */
-export const findPartners = async (parts: Parts, reference: string): Promise<Partners> => {
+export const findPartners = (parts: Parts, reference: string): Partners => {
   const index = parts.index()
   const row = index.findRun(parsePoint(reference).run)
-  const manifest = row.manifest === null ? null : await parts.store.manifests.get(row.manifest as Digest)
-  const task = manifest === null ? null : taskOf(manifest)
+  const { task } = index.toRun(row)
   const partners: { run: Partners['partners'][number]['run']; rule: string }[] = []
   const add = (found: RunRow | undefined, rule: string): void => {
     if (found && found.key !== row.key && !partners.some(({ run }) => run.id === found.id))
@@ -34,8 +32,7 @@ export const findPartners = async (parts: Parts, reference: string): Promise<Par
   const ofRuntime = before('runs.runtime = ?', row.runtime)
   const inWorkspace = row.workspace === null ? [] : before('runs.workspace = ?', row.workspace)
   if (task !== null)
-    for (const found of await sameTask(parts, [...inWorkspace, ...ofRuntime], task))
-      add(found, 'the run before it that was given the same task')
+    for (const found of before('runs.task = ?', task)) add(found, 'the run before it that was given the same task')
   add(
     inWorkspace.filter(({ runtime }) => runtime === row.runtime).find((found) => isGood(parts, found)),
     'the last run in this directory that ended well',
@@ -48,24 +45,6 @@ export const findPartners = async (parts: Parts, reference: string): Promise<Par
       'the run it branched off',
     )
   return { partners, task }
-}
-
-/** All earlier runs of one task, newest first. */
-const sameTask = async (parts: Parts, rows: readonly RunRow[], task: string): Promise<readonly RunRow[]> => {
-  const found: RunRow[] = []
-  const seen = new Set<number>()
-  for (const row of rows) {
-    if (seen.has(row.key) || row.manifest === null) continue
-    seen.add(row.key)
-    try {
-      const manifest = await parts.store.manifests.get(row.manifest as Digest)
-      if (manifest !== null && taskOf(manifest) === task) found.push(row)
-    } catch (error) {
-      // A damaged manifest is reported by the check of the store; it must not hide the other runs.
-      if (!(error instanceof RepriseError)) throw error
-    }
-  }
-  return found
 }
 
 /** Ended, and every command that looks like a test ended well the last time it ran. */

@@ -7,8 +7,10 @@ import {
   type RuntimeName,
 } from '../../contract/index.ts'
 import type { Compared } from '../manifest/compare/compare.ts'
+import { taskId } from '../manifest/complete/complete-body.ts'
 import type { Parts } from '../parts.ts'
 import type { RunRow } from '../store/index/run-row.ts'
+import { readEventContent } from './event-content.ts'
 import { findManifest, loadManifest, resolveNow } from './manifest-handlers.ts'
 import { looksLikeDigest, parsePoint } from './references.ts'
 import { firstMention, mustHaveEvent, readFacts } from './run-evidence.ts'
@@ -29,11 +31,6 @@ export const findSides = async (
   return { a: a ?? (await sideNow(parts, request, b)), b: b ?? (await sideNow(parts, request, a)) }
 }
 
-/** A stored task id, or one derived from the digest of what was asked. */
-export const taskOf = ({ task }: Pick<Manifest, 'task'>): string | null =>
-  task.id ??
-  (task.input_digest === null ? null : `task_${task.input_digest.slice('sha256:'.length, 'sha256:'.length + 12)}`)
-
 const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
   const digest = await findManifest(parts, target)
   const manifest = await loadManifest(parts, digest)
@@ -51,7 +48,7 @@ const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
     title: run?.title ?? null,
     status: run === null ? null : parts.index().toRun(run).status,
     origin: manifest.origin,
-    task: taskOf(manifest),
+    task: manifest.task.id ?? taskId(manifest.task.input_digest),
   })
   if (isManifest || named === null)
     return {
@@ -59,6 +56,7 @@ const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
       body: manifest,
       home: named?.home_path ?? guessHome(parts, manifest),
       events: null,
+      inputOf: noInput,
       mentions: null,
       notes: [],
     }
@@ -74,6 +72,7 @@ const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
     body: manifest,
     home: named.home_path,
     events: facts,
+    inputOf: (seq) => inputOf(parts, named, seq),
     mentions: texts ? (word) => firstMention(index, named.key, word, facts) : null,
     notes: [
       ...(others.length > 0 && point.stretch === null
@@ -124,11 +123,26 @@ const sideNow = async (parts: Parts, request: Request, other: Compared | null): 
     body: manifest,
     home: home ?? guessHome(parts, manifest),
     events: null,
+    inputOf: noInput,
     mentions: null,
     notes:
       request.flags === undefined && recorded === null && other !== null
         ? ['resolved without start flags: those of the other side are not known']
         : [],
+  }
+}
+
+const noInput = async (): Promise<null> => null
+
+/** What a call was given, from wherever its lines are; compared only, never shown. */
+const inputOf = async (parts: Parts, run: RunRow, seq: number): Promise<string | null> => {
+  try {
+    const { content } = await readEventContent(parts, run, seq)
+    const inputs = content.parts.filter(({ role }) => role === 'input').map(({ label, text }) => `${label}\n${text}`)
+    return inputs.length === 0 ? null : inputs.join('\n')
+  } catch (error) {
+    if (error instanceof RepriseError) return null
+    throw error
   }
 }
 

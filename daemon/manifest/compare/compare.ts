@@ -19,6 +19,8 @@ export interface Compared {
   readonly home: string | null
   /** Events that count for this target; null when it is no run. */
   readonly events: readonly EventFact[] | null
+  /** What a call was given, as text; null when that is not kept. */
+  readonly inputOf: (seq: number) => Promise<string | null>
   /** First event that mentions a word; null when texts are not kept. */
   readonly mentions: ((word: string) => number | null) | null
   /** What a reader must know of this side. */
@@ -51,7 +53,10 @@ export const compare = async (a: Compared, b: Compared, { readText, writer }: Ar
   const steps =
     a.events === null || b.events === null
       ? null
-      : alignSteps({ events: a.events, cover: cover.a }, { events: b.events, cover: cover.b })
+      : await alignSteps(
+          { events: a.events, cover: cover.a, inputOf: a.inputOf },
+          { events: b.events, cover: cover.b, inputOf: b.inputOf },
+        )
   const parted = partingOf(steps)
   const context: CauseContext = { a: sideA, b: sideB, writer }
   const ranked = rankCauses(findCauses(fields.changes, context), parted)

@@ -62,6 +62,8 @@ const VOLATILE = new Set([
   'integrity',
   'empty',
   'unknown',
+  'validation',
+  'advice',
   'context.session_ref',
   // What a runtime stored of the session as a whole: its parts are compared where they belong.
   'context.session_snapshot',
@@ -81,6 +83,8 @@ const DESCRIPTIVE =
 
 /** Taken from the environment Reprise was started in; as good on one side as on the other. */
 const AS_GOOD_ON_BOTH = new Set(['execution.environment'])
+/** What every way of making a manifest tells: nothing there means that there is none, unless it is named as unknown. */
+const TOLD_BY_ALL = new Set(['instructions.effective_digest', 'execution.repo', 'execution.cwd'])
 /** Settled by the answer of the service or by the start: a resolution knows what is asked for, a run what it got. */
 const SETTLED_BY_RUN = new Set([
   'execution.model',
@@ -144,6 +148,9 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     if (resolvedSide !== null && SETTLED_BY_RUN.has(plain))
       return { side: resolvedSide, why: 'known only once the agent has started' }
     const [hasA, hasB] = [isPresent(va), isPresent(vb)]
+    if (plain.startsWith('task.') && hasA !== hasB) return { side: hasA ? 'b' : 'a', why: 'no task is known there' }
+    if (mixed && item === null && hasA !== hasB && !TOLD_BY_ALL.has(plain))
+      return { side: hasA ? 'b' : 'a', why: 'a manifest made in this way does not tell it' }
     if (inferredSide !== null && item !== null && !(inferredSide === 'a' ? hasA : hasB))
       return { side: inferredSide, why: 'the session record does not tell it' }
     // A text was looked at on one side only.
@@ -162,7 +169,11 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     if (VOLATILE.has(plain) || VOLATILE_NAME.test(plain)) return
     if (mixed && place.item !== null && DESCRIPTIVE.test(plain)) return
     const [hasA, hasB] = [isPresent(va), isPresent(vb)]
-    const isSame = va === vb || sameJson(va, vb) || sameJson(coverOf.a(va), coverOf.b(vb))
+    const isSame =
+      va === vb ||
+      sameJson(va, vb) ||
+      sameJson(coverOf.a(va), coverOf.b(vb)) ||
+      (a.cover !== b.cover && hasA && hasB && isSameBehind(plain, a, b, coverOf))
     if (isSame || (!hasA && !hasB)) {
       const isKnown = hasA || (a.knowledge.why(plain, false) === null && b.knowledge.why(plain, false) === null)
       if (isKnown) equal(place, coverOf.a(va ?? null))
@@ -308,6 +319,29 @@ const deepCover = (cover: Cover) => {
           ? Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, deep(inner)]))
           : value
   return deep
+}
+
+/**
+ * Digests over texts that name places. From two checkouts or homes they differ though nothing behind them does; what they stand for is
+ * compared instead.
+ */
+const behind: Readonly<Record<string, (body: ManifestBody) => unknown>> = {
+  'instructions.effective_digest': ({ instructions }) =>
+    instructions.sources
+      .filter(({ position }) => position !== null)
+      .sort((x, y) => (x.position ?? 0) - (y.position ?? 0))
+      .map(({ path, label, text_digest }) => [path, label, text_digest]),
+  'context.memory_manifest_digest': ({ context }) => context.memory.map(({ path, digest }) => [path, digest]),
+  'policy.revision': ({ policy }) => [policy.permissions, policy.trust.trusted, policy.managed],
+}
+const isSameBehind = (
+  plain: string,
+  a: FieldSide,
+  b: FieldSide,
+  cover: { readonly a: (value: unknown) => unknown; readonly b: (value: unknown) => unknown },
+): boolean => {
+  const parts = behind[plain]
+  return parts !== undefined && sameJson(cover.a(parts(a.body)), cover.b(parts(b.body)))
 }
 
 const isEntering = (row: Row): boolean => typeof row.position === 'number'

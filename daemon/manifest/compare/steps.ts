@@ -9,6 +9,8 @@ type StepSide = NonNullable<AlignedStep['a']>
 export interface Trajectory {
   readonly events: readonly EventFact[]
   readonly cover: Cover
+  /** What a call was given, in full and as text; null when that is not kept. */
+  readonly inputOf: (seq: number) => Promise<string | null>
 }
 
 /** Steps looked at of each side; what lies beyond is said to be cut. */
@@ -29,9 +31,11 @@ const VOLATILE = [
   /\b(toolu|call|msg|fc|rs|resp)_\w+/g,
 ]
 
+const withoutVolatile = (text: string): string =>
+  VOLATILE.reduce((left, pattern) => left.replaceAll(pattern, '·'), text)
+
 const keyOf = (event: EventFact, cover: Cover): string => {
-  let text = cover(event.summary)
-  for (const pattern of VOLATILE) text = text.replaceAll(pattern, '·')
+  const text = withoutVolatile(cover(event.summary))
   const effects = event.effects.map(({ path, change, after }) => `${cover(path)} ${change} ${after ?? ''}`).sort()
   return JSON.stringify([event.kind, event.tool, text, event.ok, effects])
 }
@@ -45,8 +49,29 @@ const sideOf = (event: EventFact): StepSide => ({
   effects: event.effects.map(({ path, change }) => ({ path, change })),
 })
 
+/** Calls whose whole input is read: those before the first difference, where one more would matter. */
+const MOST_INPUTS = 150
+
 /** Both trajectories side by side: what is the same, what differs, what only one of them did. */
-export const alignSteps = (a: Trajectory, b: Trajectory): Steps => {
+export const alignSteps = async (a: Trajectory, b: Trajectory): Promise<Steps> => {
+  const steps = alignByHead(a, b)
+  const until = steps.first_difference ?? steps.aligned.length
+  let read = 0
+  for (const [at, step] of steps.aligned.slice(0, until).entries()) {
+    if (step.state !== 'equal' || step.a === null || step.b === null || step.a.kind !== 'tool') continue
+    if (read === MOST_INPUTS) return { ...steps, cut: true }
+    read += 1
+    const [mine, other] = [await a.inputOf(step.a.seq), await b.inputOf(step.b.seq)]
+    if (mine === null || other === null) continue
+    if (withoutVolatile(a.cover(mine)) === withoutVolatile(b.cover(other))) continue
+    const aligned = steps.aligned.map((one, n) => (n === at ? { ...one, state: 'changed' as const } : one))
+    return { ...steps, aligned, first_difference: at }
+  }
+  return steps
+}
+
+/** By what an event says in one line, and by its effects. */
+const alignByHead = (a: Trajectory, b: Trajectory): Steps => {
   const all = { a: a.events.filter(isStep), b: b.events.filter(isStep) }
   const kept = { a: all.a.slice(0, MOST_STEPS), b: all.b.slice(0, MOST_STEPS) }
   const cut = kept.a.length < all.a.length || kept.b.length < all.b.length

@@ -6,13 +6,16 @@ export const looksLikeTest = (line: string): boolean =>
   commandsOf(line).some((words) => {
     const [program = '', ...rest] = words
     const name = program.replace(/^.*[\\/]/, '').replace(/\.(exe|cmd|sh|py|js|mjs|ts)$/i, '')
-    if (TESTS.test(name)) return true
-    // `npm test`, `cargo test`, `mix test`, `make check`, `./gradlew :app:connectedCheck`, `python -m pytest`, `npx vitest run`
     if (READS.has(name)) return false
-    const told = rest.filter((word) => !word.startsWith('-') || word === '-m')
+    if (TESTS.test(name)) return true
+    if (rest.some((word) => BRINGS_IN.test(word))) return false
+    // `npm test`, `cargo test`, `mix test`, `make check`, `./gradlew :app:connectedCheck`, `python -m pytest`, `node --test`
+    const told = rest.filter((word) => !word.startsWith('-') || /^--?tests?$/.test(word))
     return told
       .slice(0, 4)
-      .some((word) => SUBCOMMAND.test(word) && !/[\\/.](json|ya?ml|toml|md|lock|txt|log)$/.test(word))
+      .some(
+        (word) => SUBCOMMAND.test(word.replace(/^-+/, '')) && !/[\\/.](json|ya?ml|toml|md|lock|txt|log)$/.test(word),
+      )
   })
 
 /** A word for testing, alone or as part of a name: `pytest`, `jest-cli`, `run_tests`, `phpunit`, `ctest`. */
@@ -21,6 +24,8 @@ const TESTS =
 /** A sub-command, script or target. */
 const SUBCOMMAND =
   /^:?([\w.-]+:)*\w*(test|tests|check|spec|specs|verify|e2e|unittest|unit|pytest|vitest|jest|mocha|rspec)\w*(:[\w.-]+)*$/i
+/** A runner of tests that is only being installed. */
+const BRINGS_IN = /^(install|i|ci|add|remove|uninstall|rm|update|upgrade|get)$/
 /** Programs that look at tests without running them. */
 const READS = new Set([
   'cat',
@@ -72,7 +77,7 @@ const commandsOf = (line: string): readonly (readonly string[])[] =>
       let at = 0
       while (
         at < words.length &&
-        /^(\w+=.*|sudo|time|env|exec|command|nice|timeout|\d+[smh]?|xvfb-run|\()$/.test(words[at] ?? '')
+        /^(\w+=.*|sudo|time|env|exec|command|nice|timeout|\d+[smh]?|xvfb-run|\(|-\S*)$/.test(words[at] ?? '')
       )
         at += 1
       return words.slice(at)

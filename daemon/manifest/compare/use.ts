@@ -18,6 +18,8 @@ export interface Use {
   /** The call that came last before an event: what brought a lazily loaded text in. */
   callBefore(seq: number): EventFact | null
   readonly last: number
+  /** It changed files, as far as its record shows. */
+  readonly changesFiles: boolean
 }
 
 export const collectUse = (events: readonly EventFact[]): Use => {
@@ -37,6 +39,7 @@ export const collectUse = (events: readonly EventFact[]): Use => {
     find: (kinds, matches) => items.find(({ kind, name }) => kinds.includes(kind) && matches(name)) ?? null,
     callBefore: (seq) => calls.findLast((call) => call.seq < seq) ?? null,
     last: events.at(-1)?.seq ?? 0,
+    changesFiles: events.some(({ effects }) => effects.length > 0),
   }
 }
 

@@ -1,6 +1,13 @@
 import { textDigest } from '../../manifest/effective-text.ts'
 import { asList, asName, asNames, asRow, asText, plainText, type Row } from '../shared/fields.ts'
-import { jsonDigest, readInstructions, readNamed, readNested, type SeenInstruction } from './evidence.ts'
+import {
+  jsonDigest,
+  readGitChanges,
+  readInstructions,
+  readNamed,
+  readNested,
+  type SeenInstruction,
+} from './evidence.ts'
 import type { ClaudeReader } from './reader.ts'
 import { summaryOf } from './summaries.ts'
 import { readHook } from './system-rows.ts'
@@ -126,7 +133,13 @@ function readModel(reader: ClaudeReader, attachment: Row): void {
 function readSessionContext(reader: ClaudeReader, attachment: Row): void {
   const status = asText(asRow(attachment.context)?.gitStatus)
   for (const evidence of reader.evidence) evidence.set('session_context', true)
-  if (status !== null) for (const evidence of reader.evidence) evidence.set('git_status_digest', textDigest(status))
+  if (status !== null) {
+    const changes = readGitChanges(status)
+    for (const evidence of reader.evidence) {
+      evidence.set('git_status_digest', textDigest(status))
+      if (changes !== null) evidence.set('git_changes', changes)
+    }
+  }
   context(reader, status === null ? 'session context' : 'git status')
 }
 

@@ -48,6 +48,8 @@ export interface ClaudeRecord {
   permission_mode?: string
   entrypoint?: string
   git_status_digest?: string
+  /** Lines of the short form of `git status`, as the model was shown them. */
+  git_changes?: readonly string[]
   /** The row that stands behind the instructions of a start was there: if there were none, none had entered the context (2.1.332). */
   session_context?: true
   prompt_digest?: string
@@ -240,6 +242,13 @@ export function readShape(row: Row): NonNullable<ClaudeRecord['shape']> | null {
     if (name !== null) tools.push({ name, schema_digest: jsonDigest(item) })
   }
   return { hash, tools, system_digest: jsonDigest(shape.system ?? null) }
+}
+
+/** The changed files in the text about git that a start shows its model (`Status:`, 2.1.332); null when it has another form. */
+export function readGitChanges(text: string): readonly string[] | null {
+  const part = /(?:^|\n)Status:\n([\s\S]*?)(?:\n\n|$)/.exec(text)?.[1]
+  if (part === undefined) return null
+  return part.split('\n').filter((line) => /^[ MTADRCU?!]{2} ./.test(line))
 }
 
 /** SHA-256 of the RFC 8785 form. */

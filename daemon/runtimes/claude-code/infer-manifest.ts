@@ -133,7 +133,16 @@ function inferPolicy(record: ClaudeRecord): ManifestBody['policy'] {
 
 function inferExternal(record: ClaudeRecord): ManifestBody['external'] {
   if (record.git_status_digest === undefined) return []
-  return [{ kind: 'git', name: 'status at start', state: 'captured', digest: record.git_status_digest, reason: null }]
+  return [
+    {
+      kind: 'git',
+      name: 'status at start',
+      state: 'captured',
+      digest: record.git_status_digest,
+      reason: null,
+      ...(record.git_changes === undefined ? {} : { changes: [...record.git_changes] }),
+    },
+  ]
 }
 
 /** What no version writes into a session record. */

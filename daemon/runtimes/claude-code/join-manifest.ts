@@ -21,8 +21,13 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     model: pick('execution.model', seen.model, resolved.execution.model),
     reasoning: pick('execution.reasoning', seen.reasoning, resolved.execution.reasoning),
     cwd: seen.cwd ?? resolved.execution.cwd,
+    // What only the record of a run shows.
+    ...pickKnown(seen, ['requested_model', 'parameters', 'platform', 'system_prompt_digest']),
   }
+  if (seen.system_prompt_digest !== undefined) known.add('instructions.system_prompt')
   const tools = inferred.capabilities.tools.length > 0 ? inferred.capabilities.tools : resolved.capabilities.tools
+  // A list of the tools that were called is not the list of those there were.
+  const toolsUnknown = inferred.unknown.filter(({ field }) => field === 'capabilities.tools')
   if (inferred.capabilities.tools.length > 0) known.add('capabilities.tools')
   return {
     ...resolved,
@@ -32,6 +37,7 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     instructions: differs ? { ...resolved.instructions, effective_digest: shown } : resolved.instructions,
     execution,
     capabilities: { ...resolved.capabilities, tools },
+    external: [...resolved.external, ...inferred.external],
     context: { ...resolved.context, session_ref: inferred.context.session_ref },
     policy: {
       ...resolved.policy,
@@ -42,6 +48,7 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     },
     unknown: [
       ...resolved.unknown.filter(({ field }) => !known.has(field)),
+      ...(known.has('capabilities.tools') ? toolsUnknown : []),
       ...(differs
         ? [
             {
@@ -54,3 +61,6 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     ].filter((entry, n, all) => all.findIndex(({ field }) => field === entry.field) === n),
   }
 }
+
+const pickKnown = (from: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> =>
+  Object.fromEntries(keys.flatMap((key) => (from[key] === undefined ? [] : [[key, from[key]]])))

@@ -1,8 +1,9 @@
 import type { Change } from '../fields.ts'
+import { isInside } from '../inside.ts'
 import { capabilityCauses } from './capabilities.ts'
-import { type CauseContext, type Draft, Pool, shortDigest, valueEvidence } from './draft.ts'
+import { type CauseContext, type Draft, Pool, shortDigest, textField, valueEvidence } from './draft.ts'
 import { modelCauses } from './model.ts'
-import { outsideCauses } from './outside.ts'
+import { flagCauses, outsideCauses, statusLines } from './outside.ts'
 import { policyCauses } from './policy.ts'
 import { settingCauses } from './settings.ts'
 import { sourceCauses } from './sources.ts'
@@ -15,6 +16,8 @@ const DERIVED: readonly {
   readonly follows: (draft: Draft) => boolean
   readonly title: string
   readonly kind: string
+  /** False: only where `takeExplainedStatus` says so. */
+  readonly always: boolean
 }[] = [
   {
     plain: /^instructions\.(effective_digest|resolved_order)$/,
@@ -26,6 +29,7 @@ const DERIVED: readonly {
       ),
     title: 'The instruction text that entered the context differs; which source it comes from is not known',
     kind: 'instruction',
+    always: true,
   },
   {
     plain: /^context\.(memory_manifest_digest|memory_enabled)$/,
@@ -33,36 +37,86 @@ const DERIVED: readonly {
       changes.some(({ plain, category }) => plain.startsWith('context.memory') || category === 'memory and context'),
     title: 'The memory differs; which file is not known',
     kind: 'memory',
+    always: true,
+  },
+  {
+    plain: /^(external|execution\.repo)(\.|$)/,
+    follows: ({ changes }) =>
+      changes.some(({ plain, item }) => item?.list === 'instructions.sources' || plain === 'execution.cwd'),
+    title: 'The work tree held other uncommitted changes at the start',
+    kind: 'repository',
+    always: false,
+  },
+  {
+    plain: /^policy\.capability_id$/,
+    follows: ({ changes }) => changes.some(({ plain }) => plain.startsWith('capabilities.')),
+    title: 'What the agent may use differs; which capability is not known',
+    kind: 'tool',
+    always: true,
   },
   {
     plain: /^policy\.revision$/,
     follows: ({ changes }) => changes.some(({ plain }) => plain.startsWith('policy.')),
     title: 'The policy differs; which rule is not known',
     kind: 'permission',
+    always: true,
   },
 ]
 
 /** Groups differences into causes. Every difference that counts ends up in at least one. */
 export const findCauses = (changes: readonly Change[], context: CauseContext): readonly Draft[] => {
   const known = changes.filter(({ unknown_on }) => unknown_on === null)
-  const derived = known.filter(({ plain, item }) => item === null && DERIVED.some((one) => one.plain.test(plain)))
-  const files = known.filter(isSettingsFile)
-  const apart = new Set([...derived, ...files])
+  const derived = known.filter(
+    ({ plain, item }) => item === null && DERIVED.some((one) => one.always && one.plain.test(plain)),
+  )
+  const apart = new Set(derived)
   const pool = new Pool(known.filter((change) => !apart.has(change)))
-  const drafts: Draft[] = []
-  for (const find of [
-    umbrellaCauses,
-    sourceCauses,
-    settingCauses,
-    modelCauses,
-    policyCauses,
-    capabilityCauses,
-    toolCauses,
-  ])
-    drafts.push(...find(pool, context))
+  const drafts: Draft[] = [...umbrellaCauses(pool, context)]
+  // Files of settings follow what stands in them, unless they came or went as a whole.
+  const files = pool.take(isSettingsFile)
+  for (const find of [sourceCauses, settingCauses, flagCauses]) drafts.push(...find(pool, context))
+  const chooses = drafts.findIndex(({ changes: own }) => own.some(({ plain }) => plain === 'execution.model'))
+  const chosen = drafts[chooses]
+  if (chosen) drafts[chooses] = { ...chosen, influence: 'used', because: 'it chose the model that gave every answer' }
+  drafts.push(...modelCauses(pool, context, chosen !== undefined))
+  for (const find of [policyCauses, capabilityCauses, toolCauses]) drafts.push(...find(pool, context))
+  const status = takeExplainedStatus(pool, known, context)
   drafts.push(...outsideCauses(pool, context))
-  return shareOut(drafts, derived, files, context)
+  return shareOut(drafts, [...derived, ...status], files, context)
 }
+
+/**
+ * A work tree that differs only in files whose difference is known, or in how it names them: that follows from them. Where the record shows
+ * no list of what had changed, the files known to differ have to account for the number of those that do.
+ */
+const takeExplainedStatus = (pool: Pool, known: readonly Change[], context: CauseContext): readonly Change[] => {
+  const isState = ({ plain, item, unknown_on }: Change): boolean =>
+    unknown_on === null && (isStatusItem(item) || /^execution\.repo\.dirty_(digest|paths)$/.test(plain))
+  const states = pool.peek(isState)
+  if (states.length === 0 || pool.peek(({ plain }) => /^execution\.repo\.(sha|branch)$/.test(plain)).length > 0)
+    return []
+  const isMoved = known.some(({ plain }) => plain === 'execution.cwd')
+  const files = new Set<string>()
+  for (const { item, field } of known) {
+    const file = item?.list === 'instructions.sources' ? textField(item.b ?? item.a, 'path') : null
+    if (file !== null && /^(|digest|bytes)$/.test(field)) files.add(file)
+  }
+  const status = states.find(({ item }) => isStatusItem(item))
+  if (status) {
+    const { gone, come } = statusLines(context, status)
+    const isKnown = ({ file }: { readonly file: string }): boolean =>
+      files.has(file) || (file.endsWith('/') && [...files].some((other) => other.startsWith(file)))
+    const lines = [...gone, ...come]
+    return (lines.length > 0 || isMoved) && lines.every(isKnown) ? pool.take(isState) : []
+  }
+  const inside = [...files].filter((file) =>
+    [context.a, context.b].some(({ placement: { workspace } }) => workspace !== null && isInside(file, workspace)),
+  )
+  const count = states.find(({ plain }) => plain.endsWith('dirty_paths'))
+  const more = Math.abs(Number(count?.before ?? 0) - Number(count?.after ?? 0))
+  return inside.length >= Math.max(1, more) ? pool.take(isState) : []
+}
+const isStatusItem = (item: Change['item']): boolean => item?.list === 'external' && item.key === 'git status at start'
 
 const isSettingsFile = ({ item }: Change): boolean =>
   item?.list === 'instructions.sources' && ['settings', 'state'].includes(String((item.b ?? item.a)?.kind))
@@ -74,26 +128,6 @@ const shareOut = (
   context: CauseContext,
 ): readonly Draft[] => {
   const extra = new Map<Draft, Change[]>(drafts.map((draft) => [draft, []]))
-  const alone: Draft[] = []
-  for (const change of derived) {
-    const rule = DERIVED.find((one) => one.plain.test(change.plain))
-    const causes = drafts.filter((draft) => rule?.follows(draft))
-    for (const draft of causes) extra.get(draft)?.push(change)
-    if (causes.length === 0 && rule)
-      alone.push({
-        kind: rule.kind,
-        class: 'configuration',
-        category: change.category,
-        title: rule.title,
-        before: shown(change.before),
-        after: shown(change.after),
-        influence: change.plain === 'policy.revision' ? 'in force' : 'entered',
-        because: 'its digest differs',
-        first: { a: null, b: null },
-        evidence: valueEvidence(context, change),
-        changes: [change],
-      })
-  }
   const lonely: Change[] = []
   for (const change of files) {
     const file = change.item?.a?.path ?? change.item?.b?.path
@@ -116,8 +150,30 @@ const shareOut = (
     for (const draft of causes) extra.get(draft)?.push(change)
     if (causes.length === 0) lonely.push(change)
   }
+  const whole = drafts.map((draft) => ({ ...draft, changes: [...draft.changes, ...(extra.get(draft) ?? [])] }))
+  const alone: Draft[] = []
+  const follow = new Map<Draft, Change[]>(whole.map((draft) => [draft, []]))
+  for (const change of derived) {
+    const rule = DERIVED.find((one) => one.plain.test(change.plain))
+    const causes = whole.filter((draft) => rule?.follows(draft))
+    for (const draft of causes) follow.get(draft)?.push(change)
+    if (causes.length === 0 && rule)
+      alone.push({
+        kind: rule.kind,
+        class: 'configuration',
+        category: change.category,
+        title: rule.title,
+        before: shown(change.before),
+        after: shown(change.after),
+        influence: change.plain.startsWith('policy.') ? 'in force' : 'entered',
+        because: 'its digest differs',
+        first: { a: null, b: null },
+        evidence: valueEvidence(context, change),
+        changes: [change],
+      })
+  }
   return [
-    ...drafts.map((draft) => ({ ...draft, changes: [...draft.changes, ...(extra.get(draft) ?? [])] })),
+    ...whole.map((draft) => ({ ...draft, changes: [...draft.changes, ...(follow.get(draft) ?? [])] })),
     ...mergeAlone(alone),
     ...outsideCauses(new Pool(lonely), context),
   ]

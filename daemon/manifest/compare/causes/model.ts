@@ -13,13 +13,12 @@ import {
 
 /** The name a side asked for, as far as its manifest tells. */
 const askedOf = ({ body }: CauseSide): string | null => {
-  const { requested_model } = body.execution
-  if (typeof requested_model === 'string') return requested_model
-  for (const key of ['model', 'agents.defaults.model.primary', 'model.default']) {
+  for (const key of ['model', 'agents.defaults.model.primary', 'agents.defaults.model', 'model.default']) {
     const value = body.settings[key]?.value
     if (typeof value === 'string') return value
   }
-  return body.execution.model
+  const { requested_model } = body.execution
+  return typeof requested_model === 'string' ? requested_model : body.execution.model
 }
 
 /** The models that answered, most used first, with the first event of each. */
@@ -30,8 +29,8 @@ const servedOf = ({
     .filter(({ kind, name }) => kind === 'model' && !/^<.*>$/.test(name))
     .sort((x, y) => y.times - x.times)
 
-/** What remains of model and endpoint once settings, flags and variables have taken theirs. */
-export const modelCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
+/** What remains of model and endpoint once settings, flags and variables have taken theirs. `isChosen`: one of them chose another model. */
+export const modelCauses = (pool: Pool, context: CauseContext, isChosen: boolean): readonly Draft[] => {
   const { a, b } = context
   const [askedA, askedB] = [askedOf(a), askedOf(b)]
   const [servedA, servedB] = [servedOf(a), servedOf(b)]
@@ -43,6 +42,7 @@ export const modelCauses = (pool: Pool, context: CauseContext): readonly Draft[]
   const mainB = servedB[0]?.name ?? b.body.execution.model
   const isMoved = mainA !== null && mainB !== null && mainA !== mainB
   const onlyServed =
+    !isChosen &&
     names.length === 0 &&
     servedA.length > 0 &&
     servedB.length > 0 &&

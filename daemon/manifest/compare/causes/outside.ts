@@ -1,7 +1,9 @@
-import type { Change, Item } from '../fields.ts'
+import path from 'node:path'
+import type { Change, Item, Row } from '../fields.ts'
 import {
   byItem,
   type CauseContext,
+  type CauseSide,
   type Draft,
   type Influence,
   type Pool,
@@ -12,19 +14,19 @@ import {
   textField,
   valueEvidence,
 } from './draft.ts'
+import { enumerate } from './umbrellas.ts'
 
 const nowhere = { a: null, b: null } as const
 
-/** Repository, outside state, flags, task, and whatever no other cause has taken: nothing is left without one. */
+/** Repository, outside state, task, and whatever no other cause has taken: nothing is left without one. */
 export const outsideCauses = (pool: Pool, context: CauseContext): readonly Draft[] => [
-  ...flagCauses(pool, context),
   ...repositoryCause(pool, context),
   ...externalCauses(pool, context),
   ...placeCauses(pool, context),
   ...taskCause(pool, context),
 ]
 
-const flagCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
+export const flagCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
   const known = ({ unknown_on }: Change): boolean => unknown_on === null
   const drafts: Draft[] = []
   const flags = pool.take(
@@ -74,13 +76,12 @@ const flagCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
 
 const repositoryCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
   const changes = pool.take(
-    ({ plain: path, item, unknown_on }) =>
+    ({ plain: field, item, unknown_on }) =>
       unknown_on === null &&
-      (path.startsWith('execution.repo') || (item?.list === 'external' && /^git /.test(item.key))),
+      (field.startsWith('execution.repo') || (item?.list === 'external' && /^git /.test(item.key))),
   )
   if (changes.length === 0) return []
-  const find = (field: string): Change | undefined =>
-    changes.find(({ plain: path }) => path === `execution.repo.${field}`)
+  const find = (field: string): Change | undefined => changes.find(({ plain: of }) => of === `execution.repo.${field}`)
   const [sha, branch, dirty] = [find('sha'), find('branch'), find('dirty_digest')]
   const status = changes.find(({ item }) => item?.list === 'external')
   const commit = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 10) : 'no commit')
@@ -89,11 +90,11 @@ const repositoryCause = (pool: Pool, context: CauseContext): readonly Draft[] =>
     : branch
       ? `Another branch: ${say(branch.before)} → ${say(branch.after)}`
       : dirty || status
-        ? 'The work tree held other uncommitted changes at the start'
-        : changes.some(({ plain: path }) => path === 'execution.repo')
+        ? `The work tree held other uncommitted changes at the start${statusWords(context, status)}`
+        : changes.some(({ plain: field }) => field === 'execution.repo')
           ? 'One side ran in a repository, the other did not'
-          : `The repository differs: ${[...new Set(changes.map(({ plain: path }) => path.replace('execution.repo.', '')))].join(', ')}`
-  const onlyPlace = changes.every(({ plain: path }) => /\.(worktree|root|main)$/.test(path))
+          : `The repository differs: ${[...new Set(changes.map(({ plain: field }) => field.replace('execution.repo.', '')))].join(', ')}`
+  const onlyPlace = changes.every(({ plain: field }) => /\.(worktree|root|main)$/.test(field))
   return [
     {
       ...plain(context, changes),
@@ -103,10 +104,76 @@ const repositoryCause = (pool: Pool, context: CauseContext): readonly Draft[] =>
       title: onlyPlace ? 'Another work tree of the same repository' : title,
       before: sha ? commit(sha.before) : (changes[0]?.before ?? null),
       after: sha ? commit(sha.after) : (changes[0]?.after ?? null),
-      influence: onlyPlace ? 'cannot be told' : 'in force',
-      because: onlyPlace ? 'only the place differs' : 'the agent worked on other files',
+      ...(onlyPlace
+        ? { influence: 'cannot be told', because: 'only the place differs' }
+        : stateInfluence(context, changes)),
     },
   ]
+}
+
+/**
+ * The work tree is looked at a moment after a run began. What differs in it may be what the run itself had changed by then; the list of
+ * changed files that an agent was shown at its start tells them apart.
+ */
+const stateInfluence = ({ a, b }: CauseContext, changes: readonly Change[]): Pick<Draft, 'influence' | 'because'> => {
+  const isOnlyDirty = changes.every(({ plain: field }) => /\.dirty_(digest|paths)$/.test(field))
+  if (!isOnlyDirty) return { influence: 'in force', because: 'the agent worked on other files' }
+  const shown = ({ body }: CauseSide): string | null => {
+    const status = body.external.find(({ kind, name }) => kind === 'git' && name === 'status at start')
+    return status === undefined || !Array.isArray(status.changes) ? null : JSON.stringify(status.changes)
+  }
+  if (shown(a) === '[]' && shown(b) === '[]')
+    return {
+      influence: 'not used',
+      because: 'both were shown a clean work tree at their start; what differs came after it',
+    }
+  const changed = [a, b].some(({ use }) => use?.changesFiles === true)
+  return changed
+    ? {
+        influence: 'cannot be told',
+        because: 'what differs may be what the run itself had changed when the work tree was looked at',
+      }
+    : { influence: 'in force', because: 'the agent worked on other files' }
+}
+
+const statusWords = (context: CauseContext, change: Change | undefined): string => {
+  const { gone, come } = change ? statusLines(context, change) : { gone: [], come: [] }
+  const words = (side: CauseSide, sign: string, lines: readonly StatusLine[]): readonly string[] =>
+    lines.map(({ mark, file }) => `${sign}${mark.trim()} ${short(side, file)}`)
+  const all = [...words(context.a, '−', gone), ...words(context.b, '+', come)]
+  return all.length === 0 ? '' : `: ${enumerate(all)}`
+}
+
+interface StatusLine {
+  readonly mark: string
+  /** Absolute; a folder ends with a slash. */
+  readonly file: string
+}
+
+/** Lines of the status that only one side showed. Its paths are those of the start directory, and are compared as what they mean. */
+export const statusLines = (
+  { a, b }: CauseContext,
+  { item }: Change,
+): { readonly gone: readonly StatusLine[]; readonly come: readonly StatusLine[] } => {
+  const linesOf = (side: CauseSide, row: Row | null | undefined): readonly StatusLine[] =>
+    Array.isArray(row?.changes)
+      ? row.changes.flatMap((line: unknown) => {
+          if (typeof line !== 'string') return []
+          const name = line
+            .slice(3)
+            .replace(/^.* -> /, '')
+            .replaceAll('"', '')
+          const file = path.resolve(side.placement.cwd ?? '/', name)
+          return [{ mark: line.slice(0, 2), file: name.endsWith('/') ? `${file}/` : file }]
+        })
+      : []
+  const keyOf = (side: CauseSide, { mark, file }: StatusLine): string => `${mark} ${side.cover(file)}`
+  const [inA, inB] = [linesOf(a, item?.a), linesOf(b, item?.b)]
+  const [keysA, keysB] = [new Set(inA.map((line) => keyOf(a, line))), new Set(inB.map((line) => keyOf(b, line)))]
+  return {
+    gone: inA.filter((line) => !keysB.has(keyOf(a, line))),
+    come: inB.filter((line) => !keysA.has(keyOf(b, line))),
+  }
 }
 
 const externalCauses = (pool: Pool, context: CauseContext): readonly Draft[] =>
@@ -150,7 +217,7 @@ const placeCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
     })
   }
   const groups = new Map<string, Change[]>()
-  for (const change of pool.take(({ plain: path, unknown_on }) => unknown_on === null && !path.startsWith('task'))) {
+  for (const change of pool.take(({ plain: field, unknown_on }) => unknown_on === null && !field.startsWith('task'))) {
     const area = change.item ? `${change.item.list}[${change.item.key}]` : change.plain.split('.').slice(0, 2).join('.')
     groups.set(area, [...(groups.get(area) ?? []), change])
   }
@@ -177,7 +244,7 @@ const placeCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
 }
 
 const taskCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
-  const changes = pool.take(({ plain: path, unknown_on }) => unknown_on === null && path.startsWith('task'))
+  const changes = pool.take(({ plain: field, unknown_on }) => unknown_on === null && field.startsWith('task'))
   if (changes.length === 0) return []
   return [
     {

@@ -89,6 +89,7 @@ const distance = ({ first }: Draft, parted: FirstDifference): number => {
 /** Why a cause stands where it stands, in one sentence. */
 const explainRank = (draft: Ranked, parted: FirstDifference): string => {
   const reason = draft.because.slice(0, 1).toUpperCase() + draft.because.slice(1)
+  if (draft.kind === 'model behaviour') return `${reason}.`
   if (draft.influence === 'not used') return `${reason}, so it ranks below what reached a run.`
   if (draft.influence === 'cannot be told') return `${reason}, so it ranks below what certainly did.`
   if (parted === null) return `${reason}.`

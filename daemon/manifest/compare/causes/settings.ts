@@ -30,15 +30,7 @@ const settingCause = (pool: Pool, context: CauseContext, item: Item, group: read
   const isSameValue = JSON.stringify(before) === JSON.stringify(after)
   // What the key decides stands in the manifest a second time.
   const followers = pool.take(
-    (change) =>
-      change.unknown_on === null &&
-      change.item === null &&
-      change.plain.startsWith('execution.') &&
-      /(^|[.:])(model|.*effort.*|.*reasoning.*|.*sandbox.*|.*base_?url.*|provider)/i.test(key) &&
-      (sameText(change.before, before) ||
-        sameText(change.after, after) ||
-        /(^|\.)model$/.test(key) === change.plain.endsWith('.model')) &&
-      sameArea(key, change.plain),
+    ({ unknown_on, item: other, plain }) => unknown_on === null && other === null && decides(key, plain),
   )
   const permissions = key.startsWith('permissions.')
     ? pool.take(
@@ -107,13 +99,12 @@ const inLists = (rule: string, ...values: readonly unknown[]): boolean => {
   const bare = rule.replace(/ @ .*$/, '').replace(/ #\d+$/, '')
   return values.some((value) => Array.isArray(value) && value.includes(bare))
 }
-const sameText = (a: unknown, b: unknown): boolean => typeof a === 'string' && a !== '' && a === b
-const sameArea = (key: string, plain: string): boolean => {
-  const last = (plain.split('.').at(-1) ?? '').replace(/_profile$/, '')
-  if (/model/i.test(key)) return /model/.test(last) && !/(provider|base_?url)/i.test(key.split('.').at(-1) ?? '')
-  if (/effort|reasoning/i.test(key)) return last === 'reasoning'
-  if (/base_?url|provider/i.test(key)) return last === 'endpoint' || last === 'provider'
-  return false
+/** Whether a settings key is what a field of the execution follows, by their words. */
+const decides = (key: string, plain: string): boolean => {
+  const last = key.split('.').at(-1) ?? key
+  if (/base_?url|endpoint|provider/i.test(last)) return /^execution\.(endpoint_profile|provider)/.test(plain)
+  if (/effort|reasoning/i.test(last)) return plain === 'execution.reasoning' || plain.startsWith('execution.parameters')
+  return /(^|[._])(model|primary)$/i.test(last) && /^execution\.(model|requested_model)$/.test(plain)
 }
 
 const takePlugin = (pool: Pool, key: string): readonly Change[] => {
@@ -265,7 +256,7 @@ const environmentCauses = (pool: Pool, context: CauseContext): readonly Draft[] 
       kind: 'environment',
       class: 'configuration' satisfies CauseClass,
       category: 'environment' satisfies CompareCategory,
-      title: `Environment variable ${name} ${verb}${item.b?.source && item.b.source !== 'process' ? ` by ${short(context.b, String(item.b.source))}` : ''}`,
+      title: `Environment variable ${name} ${verb}${item.b?.source && item.b.source !== 'process' ? ` (${short(context.b, String(item.b.source))})` : ''}`,
       before: item.a === null ? null : words(item.a),
       after: item.b === null ? null : words(item.b),
       influence,

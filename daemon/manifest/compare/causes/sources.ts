@@ -7,7 +7,6 @@ import {
   type CauseSide,
   changed,
   type Draft,
-  eachSide,
   eventEvidence,
   type Influence,
   type Pool,
@@ -18,7 +17,8 @@ import {
   textField,
 } from './draft.ts'
 
-const TEXTS = new Set(['instructions', 'rule', 'import', 'memory'])
+/** Kinds of sources whose text can enter the context. */
+export const TEXTS = new Set(['instructions', 'rule', 'import', 'memory'])
 const nouns: Readonly<Record<string, string>> = {
   instructions: 'Instructions',
   rule: 'Rule',
@@ -236,10 +236,3 @@ const influenceOf = (
     return { influence: 'cannot be told', because: 'whether it entered the context cannot be told' }
   return { influence: 'not used', because: 'it entered the context of neither' }
 }
-
-/** First events at which a named thing was used, by side. */
-export const firstUses = (
-  context: CauseContext,
-  kinds: Parameters<NonNullable<CauseSide['use']>['find']>[0],
-  matches: (name: string) => boolean,
-): Cause['first_seq'] => eachSide(context, (side) => side.use?.find(kinds, matches)?.first ?? null)

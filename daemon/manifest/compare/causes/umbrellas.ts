@@ -3,6 +3,7 @@ import { isInside } from '../inside.ts'
 import {
   byItem,
   type CauseContext,
+  type CauseSide,
   changed,
   type Draft,
   fieldEvidence,
@@ -14,7 +15,7 @@ import {
   textField,
   valueEvidence,
 } from './draft.ts'
-import { entryOf } from './sources.ts'
+import { entryOf, TEXTS } from './sources.ts'
 
 /**
  * Causes of other differences: trust, the directory of the start, the version of the program. What they explain is summed up in them, so
@@ -94,14 +95,16 @@ const startCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
     }
     const row = (a ?? b) as Row
     const file = textField(row, 'path') ?? textField(row, 'source')
-    return file?.startsWith('/') === true && dependsOnStart(context, file)
+    return file !== null && dependsOnStart(context, item, file)
   })
   const followers = takeDependent(pool, explained)
   const groups = byItem([...explained, ...followers])
   const texts = groups.filter((group) => {
     const item = group[0]?.item
     return (
-      item?.list === 'instructions.sources' && entryOf(context.a, item.a).entered !== entryOf(context.b, item.b).entered
+      item?.list === 'instructions.sources' &&
+      TEXTS.has(String((item.b ?? item.a)?.kind)) &&
+      entryOf(context.a, item.a).entered !== entryOf(context.b, item.b).entered
     )
   })
   const from = `${startName(context, 'a')} → ${startName(context, 'b')}`
@@ -141,20 +144,47 @@ const startName = (context: CauseContext, letter: 'a' | 'b'): string => {
   return cwd.startsWith(`${workspace}/`) ? `${cwd.replace(/^.*[\\/](?=[^\\/]+[\\/]?$)/, '')} in ${workspace}` : cwd
 }
 
-/** A file whose being found has to do with where the agent started: above or below one of the two directories, not in the home. */
-const dependsOnStart = ({ a, b }: CauseContext, file: string): boolean => {
-  const folder = file.replace(/[\\/][^\\/]*$/, '')
-  for (const { placement } of [a, b]) if (placement.home !== null && isInside(file, placement.home)) return false
-  return [a, b].some(({ placement }) =>
-    [placement.cwd, placement.workspace].some(
-      (place) =>
-        place !== null &&
-        (isInside(folder, place) ||
-          isInside(place, folder) ||
-          isInside(place, folder.replace(/[\\/]\.[^\\/]+([\\/].*)?$/, ''))),
-    ),
-  )
+/**
+ * A file whose being found has to do with where the agent started: its directory lies above, at or below one start and not so of the
+ * other. Where both starts see other things of its kind in the same place, it came or went by itself.
+ */
+const dependsOnStart = ({ a, b }: CauseContext, item: Item, file: string): boolean => {
+  if (!file.startsWith('/')) return false
+  if ([a, b].some(({ placement }) => placement.home !== null && isInside(file, placement.home))) return false
+  const place = placeOf(file)
+  if (relation(a.placement.cwd, place) === relation(b.placement.cwd, place)) return false
+  if (!CAPABILITIES.has(String((item.a ?? item.b)?.kind ?? item.list))) return true
+  const kind = (item.a ?? item.b)?.kind ?? null
+  const seenFrom = ({ body }: CauseSide): readonly string[] =>
+    body.instructions.sources.flatMap((source) =>
+      source.path !== null && (kind === null || source.kind === kind) && placeOf(source.path) === place
+        ? [source.path]
+        : [],
+    )
+  const fromB = new Set(seenFrom(b))
+  return !seenFrom(a).some((other) => other !== file && fromB.has(other))
 }
+const CAPABILITIES = new Set([
+  'skill',
+  'agent',
+  'command',
+  'rule',
+  'capabilities.skills',
+  'capabilities.agents',
+  'capabilities.commands',
+])
+/** The directory a file speaks for: that of the file, or the one that holds its dot folder. */
+const placeOf = (file: string): string => file.replace(/[\\/](\.[^\\/]+[\\/].*|[^\\/]*)$/, '')
+const relation = (cwd: string | null, place: string): string =>
+  cwd === null
+    ? 'unknown'
+    : cwd === place
+      ? 'at'
+      : isInside(cwd, place)
+        ? 'above'
+        : isInside(place, cwd)
+          ? 'below'
+          : 'beside'
 
 const programCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
   const own = pool.take(
@@ -162,11 +192,14 @@ const programCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
       unknown_on === null &&
       (plain === 'execution.runtime' ||
         plain.startsWith('execution.runtime_') ||
+        plain.startsWith('execution.program') ||
         plain === 'execution.system_prompt_digest'),
   )
   if (own.length === 0) return []
   const runtime = own.find(({ plain }) => plain === 'execution.runtime')
-  const version = own.find(({ plain }) => plain === 'execution.runtime_version')
+  const version =
+    own.find(({ plain }) => plain === 'execution.runtime_version') ??
+    own.find(({ plain }) => plain === 'execution.program.version')
   const program = String(context.b.body.execution.runtime)
   const explained =
     version || runtime

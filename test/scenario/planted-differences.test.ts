@@ -1,0 +1,13 @@
+import { describe } from 'vitest'
+import { plantedClaudeCode } from '../kit/planted/claude-code.ts'
+import type { PlantedRuntime } from '../kit/planted/plants.ts'
+import { testPlants } from '../kit/planted/suite.ts'
+
+const runtimes: readonly PlantedRuntime[] = [plantedClaudeCode]
+
+describe.each(runtimes.map((runtime) => [runtime.runtime, runtime] as const))(
+  '%s: why two runs differ',
+  (_, runtime) => {
+    testPlants(runtime)
+  },
+)
