@@ -3,7 +3,9 @@ import { PRODUCT_VERSION, RepriseError } from '../contract/index.ts'
 import { addContextCommand } from './commands/context-command.ts'
 import { addDaemonCommands } from './commands/daemon-commands.ts'
 import { addDiffCommand } from './commands/diff-command.ts'
+import { addExportCommand } from './commands/export-command.ts'
 import { addManifestCommands } from './commands/manifest-commands.ts'
+import { addRevealCommand } from './commands/reveal-command.ts'
 import { addRunCommands } from './commands/run-commands.ts'
 import { addStoreCommands } from './commands/store-commands.ts'
 import { printFailure, type Terminal } from './output.ts'
@@ -32,6 +34,8 @@ const main = async (argv: readonly string[]): Promise<number> => {
     addManifestCommands,
     addDiffCommand,
     addStoreCommands,
+    addExportCommand,
+    addRevealCommand,
   ])
     add(program, session)
   for (const command of program.commands) command.option('--json', 'one JSON document on standard output')

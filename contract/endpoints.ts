@@ -233,16 +233,33 @@ export const endpoints = {
   ),
   'settings.get': read(nothing, settingsSchema),
   'settings.set': mutation(settingsSchema.omit({ version: true, homes: true }).partial(), settingsSchema),
+  /**
+   * What a covered place hides (`ref` of a hidden span), or `text:<digest>`, the whole original of a source. Each opening needs a reason and
+   * is on record, with it, before it is answered (R75, R76).
+   */
   'sensitive.reveal': mutation(
-    z.object({ ref: z.string() }),
+    z.object({ ref: z.string(), reason: z.string().trim().min(3).max(500) }),
     z.object({ text: z.string().nullable(), why: z.string().nullable() }),
   ),
   'sensitive.reads': read(
     z.object({ limit: z.number().int().min(1).max(1000).optional() }),
     z.object({
       reads: z.array(
-        z.object({ at: z.string(), ref: z.string(), family: z.string(), where: z.string(), by: z.string() }),
+        z.object({
+          at: z.string(),
+          ref: z.string(),
+          family: z.string(),
+          where: z.string(),
+          /** How the question came: `socket`, `loopback`, `process`. */
+          by: z.string(),
+          /** Account of the system; null in entries of earlier versions, as is `reason`. */
+          who: z.string().nullable(),
+          reason: z.string().nullable(),
+        }),
       ),
+      total: z.number().int(),
+      /** Lines of the record that cannot be read any more. */
+      unreadable: z.number().int(),
     }),
   ),
   'store.check': read(

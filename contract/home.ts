@@ -112,16 +112,40 @@ export const statusSchema = z.object({
   gaps: z.array(gapSchema),
   gap_count: z.number().int(),
   progress: z.array(progressSchema),
-  vault: z.object({ key_store: z.enum(['os', 'file', 'none']), note: z.string().nullable() }),
+  /** `none`: there is no vault yet, or its key cannot be reached; `note` says which. */
+  vault: z.object({
+    key_store: z.enum(['os', 'file', 'none']),
+    note: z.string().nullable(),
+    /** Originals kept. */
+    objects: z.number().int(),
+  }),
 })
 export type Status = Readonly<z.infer<typeof statusSchema>>
+
+/**
+ * What is kept of texts. `digests`: no text at all. `redacted`: texts with secrets covered. `originals`: besides, what holds a secret is
+ * kept encrypted in the vault.
+ */
+export const collectionLevels = ['digests', 'redacted', 'originals'] as const
+export const collectionLevelSchema = z.enum(collectionLevels)
+export type CollectionLevel = z.infer<typeof collectionLevelSchema>
+
+/** Another level for everything at or below a path: of a home of an agent, or of the directories it works in. */
+export const collectionOverrideSchema = z.object({
+  of: z.enum(['home', 'workspace']),
+  path: z.string().min(1),
+  level: collectionLevelSchema,
+})
+export type CollectionOverride = Readonly<z.infer<typeof collectionOverrideSchema>>
 
 export const settingsSchema = z.object({
   version: z.literal(1),
   theme: z.enum(['system', 'light', 'dark']),
   density: z.enum(['compact', 'normal']),
   single_key_shortcuts: z.boolean(),
-  collection: z.enum(['digests', 'redacted', 'originals']),
+  collection: collectionLevelSchema,
+  /** A workspace's own level goes before that of its home, the longer path before the shorter; `collection` is for the rest. */
+  collection_overrides: z.array(collectionOverrideSchema).max(200).optional(),
   /** Homes the user added or dropped by hand. */
   homes: z.array(z.object({ runtime: runtimeNameSchema, path: z.string(), watch: z.boolean() })),
   poll_seconds: z.number().int().min(5).max(3600),

@@ -173,6 +173,7 @@ export type RunEvent = Readonly<z.infer<typeof eventSchema>>
 export const hiddenSpanSchema = z.object({
   ref: z.string(),
   family: z.string(),
+  /** 0: not known, as only the covered text is at hand. */
   characters: z.number().int(),
   placeholder: z.string(),
 })

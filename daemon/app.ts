@@ -15,7 +15,7 @@ import { createDaemonHandlers } from './api/daemon-handlers.ts'
 import { createDispatch, type Dispatch } from './api/dispatch.ts'
 import { createDriftHandlers } from './api/drift-handlers.ts'
 import { createExportHandlers } from './api/export-handlers.ts'
-import { combineHandlers } from './api/handlers.ts'
+import { combineHandlers, type Handlers } from './api/handlers.ts'
 import { createHomeHandlers } from './api/home-handlers.ts'
 import { type Loopback, listenOnLoopback } from './api/listeners.ts'
 import { readLoopback, writeLoopback } from './api/loopback-record.ts'
@@ -26,6 +26,7 @@ import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
 import type { ImportNews } from './capture/importer.ts'
 import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
+import type { Ask } from './export/run-material.ts'
 import { createHomeRegistry } from './homes.ts'
 import { takeWriterLock } from './lock.ts'
 import { type Log, openLog } from './log.ts'
@@ -34,8 +35,10 @@ import { type DataPaths, prepareData } from './paths.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
 import { createRedactor } from './secrets/create-redactor.ts'
+import { createEgress } from './secrets/egress.ts'
 import { openKeys } from './secrets/keys.ts'
 import { openRevealLog } from './secrets/reveal-log.ts'
+import { openVault } from './secrets/vault.ts'
 import { openDocument } from './store/documents.ts'
 import { openIndexReader } from './store/index/open-index.ts'
 import { createIndexReader, type IndexReader } from './store/index/reader.ts'
@@ -107,12 +110,17 @@ const assemble = async (
   paths: DataPaths,
   opened: (() => unknown)[],
 ): Promise<App> => {
+  // What an export that was killed had gathered.
+  fs.rmSync(path.join(paths.dir, 'tmp'), { recursive: true, force: true })
   const now = (): Date => new Date()
   const lock = { release: () => opened[0]?.() }
-  const log = openLog(paths.log, now)
+  const keys = await openKeys(path.join(paths.dir, 'keys'))
+  const redactor = createRedactor(keys.hmacKey)
+  const egress = createEgress(redactor)
+  const log = openLog(paths.log, now, egress)
   const startedAt = now()
   const nonce = randomBytes(16).toString('hex')
-  const hub = createPushHub()
+  const hub = createPushHub(egress)
   const surroundings: Surroundings = {
     platform: process.platform,
     userHome: os.homedir(),
@@ -120,15 +128,13 @@ const assemble = async (
     systemRoot: env.REPRISE_SYSTEM_ROOT ?? '',
     now,
   }
-  const keys = await openKeys(path.join(paths.dir, 'keys'))
   for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
-  const redactor = createRedactor(keys.hmacKey)
   const store = openStoreReader({
     dir: paths.dir,
     key: keys,
     redactor,
     env,
-    log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
+    log: (message) => log('warn', 'store', { message: message }),
   })
   opened.push(() => store.close())
   const sources = createSessionSources({ folder: path.join(paths.dir, 'tmp') })
@@ -192,7 +198,7 @@ const assemble = async (
         userHome: surroundings.userHome,
         env: { ...env },
         systemRoot: surroundings.systemRoot,
-        keepTexts: settings.read().collection !== 'digests',
+        collection: settings.read(),
       },
       {
         news(news) {
@@ -217,7 +223,7 @@ const assemble = async (
           reopenIndex()
         },
         died(error) {
-          log('error', 'index worker died', { message: error.message.slice(0, 300) })
+          log('error', 'index worker died', { message: error.message })
           if (closing || ++restarts > 5) return
           worker = startWorker()
           void worker.ready
@@ -233,6 +239,7 @@ const assemble = async (
   if (rebuilt) log('warn', 'index was damaged or of another version and is built again', { setAside: rebuilt })
   reopenIndex()
 
+  const damage = createDamageNotes(() => changedSoon(['health', 'status']))
   let loopback: Loopback | null = null
   const pages =
     [path.join(programs, '..', 'renderer')].find((dir) => fs.existsSync(path.join(dir, 'index.html'))) ?? null
@@ -282,6 +289,9 @@ const assemble = async (
     index: () => index ?? reopenIndex(),
     sources,
     redactor,
+    egress,
+    damage,
+    vault: openVault(paths.dir, { platform: process.platform, env }, now),
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
     surroundings,
@@ -322,7 +332,9 @@ const assemble = async (
       Math.max(STALL_LOOK_MS, stallLookMs * STALL_LOOK_REST),
     ).unref()
   }
-  const handlers = combineHandlers(
+  /** A handler asked by another one, in the same turn of the queue. */
+  const ask: Ask = async (name, input) => handlers[name](input, { via: 'process' })
+  const handlers: Handlers = combineHandlers(
     createDaemonHandlers(parts, acts),
     createRunHandlers(parts),
     createManifestHandlers(parts),
@@ -330,9 +342,9 @@ const assemble = async (
     createSensitiveHandlers(parts),
     createCompareHandlers(parts),
     createDriftHandlers(parts),
-    createExportHandlers(parts),
+    createExportHandlers(parts, ask),
   )
-  const dispatch = createDispatch(handlers, changed, log)
+  const dispatch = createDispatch(handlers, { changed, log, gate: egress, damaged: (message) => damage.note(message) })
 
   return {
     paths,
@@ -393,4 +405,21 @@ export const openInProcess: OpenInProcess = async (env): Promise<InProcessApp> =
   const app = await openApp({ env: { ...env }, programs: __dirname, watch: false, onStop: () => undefined })
   await app.begin()
   return { call: (name, input) => app.dispatch(name, input, { via: 'process' }), close: () => app.close() }
+}
+
+/** Met again and again, the same damage is one gap. */
+const createDamageNotes = (changed: () => void): Parts['damage'] => {
+  let messages = new Set<string>()
+  return {
+    note(message) {
+      if (messages.has(message)) return
+      messages.add(message)
+      changed()
+    },
+    replace(found) {
+      messages = new Set(found)
+      changed()
+    },
+    list: () => [...messages],
+  }
 }

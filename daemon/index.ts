@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { CONTRACT_VERSION, type DaemonInfo, PRODUCT_VERSION, RepriseError } from '../contract/index.ts'
 import { listenOnSocket } from './api/listeners.ts'
 import { openApp } from './app.ts'
 import { writeSampleHome } from './demo/sample-home.ts'
+import { createRedactor } from './secrets/create-redactor.ts'
+import { createEgress } from './secrets/egress.ts'
 
 /** The daemon: `node daemon.cjs`. Ends with 0 at once when another daemon already serves the data directory. */
 const serve = async (): Promise<void> => {
@@ -33,7 +36,7 @@ const serve = async (): Promise<void> => {
   fs.renameSync(temporary, paths.info)
   app.log('info', 'listening', { pid: process.pid })
 
-  app.begin().catch((error: Error) => app.log('error', 'first look failed', { message: error.message.slice(0, 300) }))
+  app.begin().catch((error: Error) => app.log('error', 'first look failed', { message: error.message }))
   await stopped
   app.log('info', 'stopping')
   // A step that never ends must not keep the daemon for ever; whatever it was, the next start goes on from the last safe state.
@@ -50,6 +53,11 @@ const writeSample = (dir: string): void => {
   process.stdout.write(JSON.stringify({ home: sample.home, data: path.join(dir, 'data') }))
 }
 
+/** The keys of the data directory may be what failed: the gate here covers with a key of its own. */
+const complain = (text: string): void => {
+  process.stderr.write(`${createEgress(createRedactor(randomBytes(32))).text(text)}\n`)
+}
+
 const main = async (): Promise<number> => {
   const [flag, value] = process.argv.slice(2)
   if (flag === '--write-sample' && value !== undefined) {
@@ -60,13 +68,9 @@ const main = async (): Promise<number> => {
     await serve()
     return 0
   } catch (error) {
-    if (error instanceof RepriseError && error.code === 'store_busy') {
-      process.stderr.write(`${error.message}\n`)
-      return 0
-    }
-    if (error instanceof RepriseError) process.stderr.write(`${error.message}${error.hint ? `: ${error.hint}` : ''}\n`)
-    else process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
-    return 1
+    if (error instanceof RepriseError) complain(`${error.message}${error.hint ? `: ${error.hint}` : ''}`)
+    else complain((error as Error).stack ?? String(error))
+    return error instanceof RepriseError && error.code === 'store_busy' ? 0 : 1
   }
 }
 

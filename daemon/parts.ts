@@ -6,8 +6,10 @@ import type { IndexWorker } from './capture/worker-client.ts'
 import type { Log } from './log.ts'
 import type { DataPaths } from './paths.ts'
 import type { RuntimeAdapter, Surroundings } from './runtimes/adapter.ts'
+import type { Egress } from './secrets/egress.ts'
 import type { Redactor } from './secrets/redactor.ts'
 import type { RevealLog } from './secrets/reveal-log.ts'
+import type { Vault } from './secrets/vault.ts'
 import type { IndexReader } from './store/index/reader.ts'
 import type { StoreReader } from './store/open-store-reader.ts'
 
@@ -25,7 +27,9 @@ export interface Parts {
   readonly index: () => IndexReader
   readonly sources: SessionSources
   readonly redactor: Redactor
+  readonly egress: Egress
   readonly reveals: RevealLog
+  readonly vault: Vault
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings
   readonly settings: { read(): Settings; write(change: Partial<Settings>): Promise<Settings>; damage(): string | null }
@@ -33,6 +37,15 @@ export interface Parts {
   readonly state: () => DaemonState
   /** Homes whose sessions go on without being captured. */
   readonly stalled: () => readonly Gap[]
+  /** Damage of the store that was met or found, each by its name. */
+  readonly damage: DamageNotes
+}
+
+export interface DamageNotes {
+  note(message: string): void
+  /** What a check of the whole store found: it replaces what was noted. */
+  replace(messages: readonly string[]): void
+  list(): readonly string[]
 }
 
 export interface DaemonState {

@@ -1,5 +1,13 @@
 import fs from 'node:fs'
-import { CONTRACT_VERSION, type Gap, PRODUCT_VERSION, RepriseError } from '../../contract/index.ts'
+import path from 'node:path'
+import {
+  CONTRACT_VERSION,
+  type CollectionOverride,
+  type Gap,
+  PRODUCT_VERSION,
+  RepriseError,
+  type Status,
+} from '../../contract/index.ts'
 import type { Parts } from '../parts.ts'
 import { querySearch } from '../store/index/search-query.ts'
 import type { SomeHandlers } from './handlers.ts'
@@ -36,7 +44,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
       return { ok: true as const }
     },
 
-    'status.get': () => {
+    'status.get': async () => {
       const index = parts.index()
       parts.homes.refresh()
       const { phase, sample, url, progress, lagMs } = parts.state()
@@ -81,10 +89,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
         gaps,
         gap_count: total,
         progress: [...progress],
-        vault: {
-          key_store: 'file' as const,
-          note: "keys lie in a file only you can read; the system's key store is not used yet",
-        },
+        vault: await describeVault(parts),
       }
     },
 
@@ -126,20 +131,68 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
 
     'settings.get': () => parts.settings.read(),
     'settings.set': async (change) => {
-      if (change.collection === 'originals')
-        throw new RepriseError('refused', 'collection: originals cannot be kept yet', 'choose redacted or digests')
       const given = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+      if (change.collection_overrides !== undefined)
+        Object.assign(given, { collection_overrides: checkOverrides(parts, change.collection_overrides) })
+      const levels = [change.collection, ...(change.collection_overrides ?? []).map(({ level }) => level)]
+      // A key is made when the first original is to be kept, and not before: its place may ask a person to unlock something.
+      if (levels.includes('originals')) await parts.vault.prepare()
       const settings = await parts.settings.write(given)
-      await parts.worker.call('keepTexts', settings.collection !== 'digests')
+      await parts.worker.call('collect', settings)
       return settings
     },
 
-    'store.check': () => parts.worker.call('check'),
+    'store.check': async () => {
+      const result = await parts.worker.call('check')
+      parts.damage.replace(result.damaged)
+      return result
+    },
     'store.reindex': async () => {
       const { sessions, events, seconds } = await acts.reindex()
       return { runs: sessions, events, seconds }
     },
   }) satisfies SomeHandlers
+
+const describeVault = async ({ vault, log }: Parts): Promise<Status['vault']> => {
+  try {
+    const { keyStore, why, objects } = await vault.state()
+    const locked = keyStore === 'none' && objects > 0
+    // Before there is a vault nothing is amiss; its key will lie with the others unless the system's key store answers then.
+    if (keyStore === 'none' && !locked) return { key_store: 'file', note: why, objects }
+    return { key_store: keyStore, note: keyStore === 'file' ? FILE_KEY : why, objects }
+  } catch (error) {
+    log('warn', 'vault', { message: (error as Error).message })
+    return { key_store: 'none', note: (error as Error).message, objects: 0 }
+  }
+}
+
+const FILE_KEY =
+  'its key is a file that only your account can read: no key store of the system answered when it was made'
+
+/** Paths as they are compared: absolute, without a final separator. Throws `wrong_usage` naming the entry. */
+const checkOverrides = (
+  { surroundings }: Parts,
+  overrides: readonly CollectionOverride[],
+): readonly CollectionOverride[] => {
+  const seen = new Set<string>()
+  return overrides.map((override, n) => {
+    const typed = override.path.trim().replace(/^~(?=$|[\\/])/, surroundings.userHome)
+    if (!path.isAbsolute(typed))
+      throw new RepriseError(
+        'wrong_usage',
+        `collection_overrides.${n}.path: ${JSON.stringify(override.path)} is no absolute path`,
+        'begin it with / or ~',
+      )
+    const place = path.resolve(typed)
+    if (seen.has(`${override.of} ${place}`))
+      throw new RepriseError('wrong_usage', `collection_overrides.${n}.path: ${place} is named twice`)
+    seen.add(`${override.of} ${place}`)
+    return { ...override, path: place }
+  })
+}
+
+/** Gaps that stand before all others. */
+const FIRST: ReadonlySet<string> = new Set(['watch_exhausted', 'settings_damaged', 'store_damaged'])
 
 /** Gaps on record, and those that follow from counts in the index. */
 const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } => {
@@ -230,6 +283,18 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
       message: `the settings could not be read (${damaged}); defaults are in use, also for what is collected`,
       hint: 'the damaged file lies beside it; set what you need again',
     })
+  for (const [n, message] of parts.damage.list().entries())
+    derived.unshift({
+      id: `store_damaged:${n}`,
+      kind: 'store_damaged',
+      home: null,
+      run: /\br_[0-9a-f]{12}\b/.exec(message)?.[0] ?? null,
+      path: null,
+      at,
+      count: 1,
+      message,
+      hint: 'the rest is intact and shown; `reprise check` names everything that is damaged',
+    })
   const watching = parts.homes.list().flatMap((home) => {
     const state = parts.homes.watchState(home.id)
     return state.why === null ? [] : [{ home, state }]
@@ -248,9 +313,9 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
     })
   const gaps = [
     ...parts.stalled(),
-    ...derived.filter(({ kind }) => kind === 'watch_exhausted' || kind === 'settings_damaged'),
+    ...derived.filter(({ kind }) => FIRST.has(kind)),
     ...recorded.map((gap) => ({ ...gap, count: Number(gap.count) })),
-    ...derived.filter(({ kind }) => kind !== 'watch_exhausted' && kind !== 'settings_damaged'),
+    ...derived.filter(({ kind }) => !FIRST.has(kind)),
   ]
   return { gaps: gaps.slice(0, limit), total: gaps.length }
 }

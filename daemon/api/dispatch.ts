@@ -9,6 +9,7 @@ import {
   type Tag,
 } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
+import type { Egress } from '../secrets/egress.ts'
 import type { Caller, Handlers } from './handlers.ts'
 
 export type Answer = { readonly ok: true; readonly output: unknown } | { readonly ok: false; readonly error: ErrorBody }
@@ -20,11 +21,25 @@ export interface Dispatch {
   drain(): Promise<void>
 }
 
+/** Gives out what was covered: that is its purpose, and each time is on record before it answers. */
+const OPENING: EndpointName = 'sensitive.reveal'
+
 export const isEndpoint = (name: string): name is EndpointName => Object.hasOwn(endpoints, name)
 
-export const createDispatch = (handlers: Handlers, changed: (tags: readonly Tag[]) => void, log: Log): Dispatch => {
+export interface DispatchParts {
+  readonly changed: (tags: readonly Tag[]) => void
+  readonly log: Log
+  /** Told of an object of the store that turned out to be damaged. */
+  readonly damaged?: (message: string) => void
+  /** Every answer and every error goes through it, whatever the handler did. */
+  readonly gate: Pick<Egress, 'value'>
+}
+
+export const createDispatch = (handlers: Handlers, { changed, log, gate, damaged }: DispatchParts): Dispatch => {
   let queue: Promise<unknown> = Promise.resolve()
   let draining = false
+
+  const refuse = (error: ErrorBody): Answer => ({ ok: false, error: gate.value(error) })
 
   const run = async (name: EndpointName, input: unknown, caller: Caller): Promise<Answer> => {
     const parsed = endpoints[name].input.safeParse(input)
@@ -32,16 +47,17 @@ export const createDispatch = (handlers: Handlers, changed: (tags: readonly Tag[
       const where = parsed.error.issues
         .map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`)
         .join('; ')
-      return { ok: false, error: new RepriseError('wrong_usage', `${name}: ${where}`).toBody() }
+      return refuse(new RepriseError('wrong_usage', `${name}: ${where}`).toBody())
     }
     try {
       // The table of handlers was checked per endpoint; here the name is only known as one of many.
       const handler = handlers[name] as (input: unknown, caller: Caller) => unknown
       const output = await handler(parsed.data, caller)
       if (endpoints[name].kind === 'mutation') changed(invalidates[name as MutationName])
-      return { ok: true, output }
+      return { ok: true, output: name === OPENING ? output : gate.value(output) }
     } catch (error) {
-      return { ok: false, error: toErrorBody(error, name, log) }
+      if (error instanceof RepriseError && error.code === 'damaged') damaged?.(error.message)
+      return refuse(toErrorBody(error, name, log))
     }
   }
 
@@ -53,14 +69,13 @@ export const createDispatch = (handlers: Handlers, changed: (tags: readonly Tag[
         null,
         Object.keys(endpoints),
       ).toBody()
-      return Promise.resolve({ ok: false, error: body })
+      return Promise.resolve(refuse(body))
     }
     if (endpoints[name].kind === 'read') return run(name, input, caller)
     if (draining && name !== 'daemon.stop')
-      return Promise.resolve({
-        ok: false,
-        error: new RepriseError('store_busy', 'the daemon is stopping', 'try again in a moment').toBody(),
-      })
+      return Promise.resolve(
+        refuse(new RepriseError('store_busy', 'the daemon is stopping', 'try again in a moment').toBody()),
+      )
     const next = queue.then(() => run(name, input, caller))
     queue = next.catch(() => undefined)
     return next
@@ -79,7 +94,7 @@ export const toErrorBody = (error: unknown, where: string, log: Log): ErrorBody 
   log('error', 'fault', {
     where,
     name: fault.name,
-    message: fault.message.slice(0, 300),
+    message: fault.message,
     stack: fault.stack?.split('\n').slice(1, 6).join(' | ') ?? null,
   })
   return {

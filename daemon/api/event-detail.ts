@@ -2,9 +2,10 @@ import type { EventDetail } from '../../contract/index.ts'
 import { RepriseError } from '../../contract/index.ts'
 import type { Parts } from '../parts.ts'
 import { EVENTS_OF_RUN, type EventRow, toEvent } from '../store/index/event-row.ts'
+import { cutsOfEvent } from './event-borders.ts'
 import { readEventContent } from './event-content.ts'
 import { parsePoint } from './references.ts'
-import { showText } from './shown-text.ts'
+import { type ShowOptions, showText } from './shown-text.ts'
 
 /** One event with everything it says, secrets covered. `whole`: also what is longer than a screen should get. */
 export const readEventDetail = async (parts: Parts, run: string, seq: number, whole: boolean): Promise<EventDetail> => {
@@ -14,7 +15,9 @@ export const readEventDetail = async (parts: Parts, run: string, seq: number, wh
   if (!event) throw new RepriseError('not_found', `${row.id} has no event ${seq}`)
   const { content, lines } = await readEventContent(parts, row, seq)
   const place = `e:${row.id}:${seq}`
-  const shown = (text: string, where: string) => showText(parts.redactor, text, `${place}:${where}`, whole)
+  const cuts = await cutsOfEvent(parts, row, seq, content)
+  const shown = (text: string, where: string, cut: ShowOptions['cut'] = []) =>
+    showText(parts.redactor, text, `${place}:${where}`, { whole, archived: lines.from === 'archive', cut })
   return {
     event: toEvent(event),
     parts:
@@ -23,7 +26,7 @@ export const readEventDetail = async (parts: Parts, run: string, seq: number, wh
         : content.parts.map(({ role, label, text, format }, n) => ({
             role,
             label,
-            body: shown(text, `p${n}`),
+            body: shown(text, `p${n}`, cuts[n]),
             format,
           })),
     changes: content.changes.map(({ path, change, before, after, why }, n) => ({

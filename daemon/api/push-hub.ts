@@ -1,4 +1,5 @@
 import type { Push, PushEnvelope } from '../../contract/index.ts'
+import type { Egress } from '../secrets/egress.ts'
 
 /** How many past facts a client that was away can still be told. */
 const KEPT = 512
@@ -10,13 +11,13 @@ export interface PushHub {
   readonly listeners: number
 }
 
-export const createPushHub = (): PushHub => {
+export const createPushHub = (gate: Pick<Egress, 'value'>): PushHub => {
   const kept: PushEnvelope[] = []
   const receivers = new Set<(envelope: PushEnvelope) => void>()
   let id = 0
   return {
     send(push) {
-      const envelope = { id: ++id, push }
+      const envelope = { id: ++id, push: gate.value(push) }
       kept.push(envelope)
       if (kept.length > KEPT) kept.shift()
       for (const receive of receivers) receive(envelope)

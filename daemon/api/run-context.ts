@@ -4,6 +4,7 @@ import { readEventLines } from '../capture/read-event-lines.ts'
 import { openSessionLines } from '../capture/session-lines.ts'
 import type { Parts } from '../parts.ts'
 import type { RebuiltRequest, RequestBlock } from '../runtimes/adapter.ts'
+import { SecretStream } from '../secrets/secret-stream.ts'
 import type { RunRow } from '../store/index/run-row.ts'
 import { sessionOpener, unitOf } from './event-content.ts'
 import { parsePoint } from './references.ts'
@@ -30,7 +31,12 @@ export const readContext = async (
   const { request, from } = await rebuild(parts, reply)
   // Texts are numbered in the order of `textsOf`: the reference of a covered span names its number.
   let n = 0
-  const shown = (text: string) => showText(parts.redactor, text, `e:${reply.row.id}:${reply.seq}:x${n++}`, whole)
+  const stream = new SecretStream<number>(parts.redactor)
+  const shown = (text: string) => {
+    // A key whose halves stand in two blocks: of the first no more is shown than what is no key yet.
+    const cut = stream.add(n, text).filter(({ key }) => key === n)
+    return showText(parts.redactor, text, `e:${reply.row.id}:${reply.seq}:x${n++}`, { whole, cut })
+  }
   const block = ({ kind, label, text, format, cached }: RequestBlock): ContextBlock => ({
     kind,
     label,

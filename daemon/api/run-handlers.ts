@@ -4,6 +4,7 @@ import { EVENTS_OF_RUN, type EventRow, readEffects, toEvent } from '../store/ind
 import { RUN_COLUMNS, RUN_TABLES, type RunRow } from '../store/index/run-row.ts'
 import { queryTimeline } from '../store/index/timeline-query.ts'
 import { coverageOf } from './coverage.ts'
+import { withDamage } from './damage.ts'
 import { readEventDetail } from './event-detail.ts'
 import type { SomeHandlers } from './handlers.ts'
 import { parsePoint } from './references.ts'
@@ -43,7 +44,7 @@ export const createRunHandlers = (parts: Parts) =>
       return { runs: rows.map(index.toRun) }
     },
 
-    'runs.get': ({ run: reference }) => {
+    'runs.get': async ({ run: reference }) => {
       const index = parts.index()
       const { run: name, seq, stretch } = parsePoint(reference)
       const row = index.findRun(name)
@@ -79,7 +80,7 @@ export const createRunHandlers = (parts: Parts) =>
         run: index.toRun(row),
         at: seq,
         stretch,
-        coverage: coverageOf(index, row),
+        coverage: await withDamage(parts, row, coverageOf(index, row)),
         branches: branches.map(index.toRun),
         files: files.map(({ path, offset, state, lines }) => ({
           path: Buffer.from(path).toString(),

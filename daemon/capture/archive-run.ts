@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import { z } from 'zod'
 import type { RunId } from '../../contract/index.ts'
 import type { ArchiveSlice, Store } from '../store/store.ts'
+import type { KeepOriginals } from './keep-originals.ts'
 
 /** What the archive keeps beside the lines of a session (`run.json`), enough to rebuild the index without the agent's home. */
 export const aboutRunSchema = z.looseObject({
@@ -35,10 +36,13 @@ export interface ArchiveRequest {
   readonly fd: number
   readonly rel: string
   readonly about: AboutRun
+  readonly generation: number
   readonly from: { readonly byte: number; readonly line: number }
   /** How far the reader went: nothing beyond it is kept, so that archive and index agree. */
   readonly until: number
   readonly newGeneration: boolean
+  /** Where lines that hold a secret go besides; null where only covered ones are kept. */
+  readonly originals: KeepOriginals | null
 }
 
 /** Keeps the next part of a session file; gives how far it got. Only whole lines, and the last one when its row was already read. */
@@ -46,7 +50,7 @@ export const archiveStep = async (
   store: Store,
   request: ArchiveRequest,
 ): Promise<{ readonly byte: number; readonly line: number }> => {
-  const { run, fd, rel, about, from, until, newGeneration } = request
+  const { run, fd, rel, about, from, until, newGeneration, originals } = request
   const slices: ArchiveSlice[] = []
   let { byte, line } = from
   while (byte < until && byte - from.byte < STEP) {
@@ -57,6 +61,7 @@ export const archiveStep = async (
     byte += bytes.length
     line += lineBytes.length
   }
+  await originals?.lines(run, slices, request.generation)
   await store.sessions.append(run, about, slices, newGeneration)
   return { byte, line }
 }

@@ -6,14 +6,17 @@ import { withChecks } from '../manifest/with-checks.ts'
 import type { RuntimeAdapter, SourceText, StretchEvidence, Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
+import type { Collection } from './collection.ts'
+import type { KeepOriginals } from './keep-originals.ts'
+import { keepTexts } from './keep-texts.ts'
 
 export interface FreezeParts {
   readonly store: Store
   readonly redactor: Redactor
   readonly surroundings: Surroundings
+  readonly collection: Collection
+  readonly originals: KeepOriginals
   readonly completion: CompletionParts
-  /** Texts are kept with secrets covered, or not at all (`digests`). */
-  readonly keepTexts: boolean
 }
 
 export interface Frozen {
@@ -35,7 +38,7 @@ export const freezeStretch = async (
   watched: boolean,
   over: boolean,
 ): Promise<Frozen> => {
-  const { store, redactor, surroundings, completion, keepTexts } = parts
+  const { store, redactor, surroundings, completion } = parts
   const inferred = adapter.inferManifest(evidence)
   const problems: string[] = []
   let body: ManifestBody = inferred
@@ -67,7 +70,7 @@ export const freezeStretch = async (
   }
   const asOf = body === inferred ? 'record' : 'now'
   body = await completeBody(completion, adapter, evidence.home, body, asOf)
-  if (keepTexts && texts.length > 0) await store.texts.put(texts)
+  await keepTexts(parts, { home: evidence.home, workspaces: evidence.cwd === null ? [] : [evidence.cwd] }, texts)
   const shown = new Map(texts.map(({ digest, text }) => [digest as string, text]))
   const scanned = scanSources(
     over ? body : withoutUnused(body),

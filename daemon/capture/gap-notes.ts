@@ -1,4 +1,5 @@
 import type { Gap } from '../../contract/index.ts'
+import type { Redactor } from '../secrets/redactor.ts'
 import type { Statement } from '../store/index/database.ts'
 
 export interface GapNote {
@@ -17,11 +18,25 @@ export interface GapNotes {
   drop(kind: Gap['kind'], where: string): void
 }
 
-export const createGapNotes = (sql: (text: string) => Statement, now: () => Date): GapNotes => ({
+/** What a message quotes of a damaged file is covered. */
+export const createGapNotes = (
+  sql: (text: string) => Statement,
+  now: () => Date,
+  redactor: Pick<Redactor, 'redact'>,
+): GapNotes => ({
   save({ kind, home, run, where, message, hint }) {
     sql(
       'insert or replace into gaps (id, kind, home, run, path, at, count, message, hint) values (?, ?, ?, ?, ?, ?, 1, ?, ?)',
-    ).run(`${kind}:${where}`, kind, home ?? null, run ?? null, where, now().toISOString(), message, hint)
+    ).run(
+      `${kind}:${where}`,
+      kind,
+      home ?? null,
+      run ?? null,
+      where,
+      now().toISOString(),
+      redactor.redact(message).text,
+      hint,
+    )
   },
   drop(kind, where) {
     sql('delete from gaps where id = ?').run(`${kind}:${where}`)

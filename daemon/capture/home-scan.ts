@@ -134,8 +134,12 @@ function* list(
 const lookAt = (unit: SessionUnit): { readonly size: number; readonly mtime: number; readonly ino: number } | null => {
   if (linesFrom(unit) !== null)
     return unit.stamp ? { size: unit.stamp.size, mtime: Math.trunc(unit.stamp.mtime), ino: 0 } : null
-  const stat = fs.statSync(unit.file, { throwIfNoEntry: false })
-  return stat ? { size: stat.size, mtime: Math.trunc(stat.mtimeMs), ino: stat.ino } : null
+  try {
+    const { size, mtimeMs, ino } = fs.statSync(unit.file)
+    return { size, mtime: Math.trunc(mtimeMs), ino }
+  } catch {
+    return null
+  }
 }
 
 /**

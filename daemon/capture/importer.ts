@@ -4,10 +4,12 @@ import type { Log } from '../log.ts'
 import type { CompletionParts } from '../manifest/complete/complete-body.ts'
 import { linesFrom, type RuntimeAdapter, type Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import type { Vault } from '../secrets/vault.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
 import { createArchiveAdoption } from './adopt-archived.ts'
 import { createBusySources } from './busy-sources.ts'
+import type { Collection } from './collection.ts'
 import { createConfigurationWatch } from './drift/look-at-configuration.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { createHomeLooks } from './home-looks.ts'
@@ -15,6 +17,7 @@ import { scanHome, type Task } from './home-scan.ts'
 import { createImportProgress } from './import-progress.ts'
 import { createUnitImporter, type ImportStep } from './import-unit.ts'
 import { indexWords } from './index-words.ts'
+import { createKeepOriginals } from './keep-originals.ts'
 import { createSideFileKeeper } from './keep-side-files.ts'
 import { linkRun } from './link-runs.ts'
 import type { SessionSources } from './open-session.ts'
@@ -41,7 +44,8 @@ export interface ImporterParts {
   readonly completion: CompletionParts
   readonly sources: SessionSources
   readonly log: Log
-  readonly keepTexts: () => boolean
+  readonly collection: Collection
+  readonly vault: Pick<Vault, 'put'>
   readonly tell: (news: ImportNews) => void
 }
 
@@ -81,24 +85,37 @@ const LOOK_SHARE = 400
  * (links, manifests, archive, full text). Every step leaves index and store in a state from which the next start can go on.
  */
 export const createImporter = (parts: ImporterParts): Importer => {
-  const { db, store, adapters, log, surroundings, sources, redactor, keepTexts } = parts
+  const { db, store, adapters, log, surroundings, sources, redactor, collection } = parts
   const { now } = surroundings
   const sql = statements(db)
-  const gaps = createGapNotes(sql, now)
+  const gaps = createGapNotes(sql, now, redactor)
+  const originals = createKeepOriginals({ vault: parts.vault, redactor, gaps, now })
   const busy = createBusySources(gaps, now)
   const abouts = createRunAbouts(store)
   const units = createUnitImporter({
     db,
-    writer: createRunWriter(db, redactor, keepTexts),
+    writer: createRunWriter(db, redactor, collection),
     sources,
     now,
     archived: (run, file, generation) => store.sessions.read(run, file, generation),
   })
   const changes = createSessionChanges({ db, store, units, sources, abouts, gaps, now })
   const sideFiles = createSideFileKeeper({ sql, store, redactor, gaps, now })
-  const keeper = createSessionKeeper({ db, store, log, gaps, busy, sources, abouts, adapters, sideFiles, keepTexts })
-  const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, keepTexts })
-  const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, keepTexts: keepTexts() })
+  const keeper = createSessionKeeper({
+    db,
+    store,
+    log,
+    gaps,
+    busy,
+    sources,
+    abouts,
+    adapters,
+    sideFiles,
+    originals,
+    collection,
+  })
+  const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, collection })
+  const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, collection, originals })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const reading = createSessionReading({ db, units, changes, gaps, log })
   let drifts = 0
@@ -109,7 +126,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
     adapters,
     surroundings,
     completion: parts.completion,
-    keepTexts,
+    collection,
+    originals,
     tell(drift) {
       drifts += 1
       parts.tell({ type: 'drift', drift })
@@ -315,7 +333,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const logFault = (what: string, error: unknown, file: string | null): void => {
     const { message, stack } = error as Error
     const where = stack?.split('\n').slice(1, 5).join(' | ') ?? null
-    log('error', what, { path: file, message: message.slice(0, 300), where })
+    log('error', what, { path: file, message: message, where })
   }
 
   const begin = (): void => {

@@ -10,12 +10,19 @@ import { withChecks } from '../manifest/with-checks.ts'
 import type { Surroundings } from '../runtimes/adapter.ts'
 import { adapters } from '../runtimes/registry.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
+import { createEgress } from '../secrets/egress.ts'
 import { openKeys } from '../secrets/keys.ts'
+import { openVault } from '../secrets/vault.ts'
+import { statements } from '../store/index/database.ts'
 import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
+import { type Collection, collectionBy } from './collection.ts'
+import { createGapNotes } from './gap-notes.ts'
 import { createImporter, type Importer } from './importer.ts'
+import { createKeepOriginals } from './keep-originals.ts'
+import { keepTexts } from './keep-texts.ts'
 import { createSessionSources } from './open-session.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
 
@@ -32,16 +39,16 @@ const hintFor = (error: unknown): string | null =>
 
 const main = async (): Promise<void> => {
   const now = (): Date => new Date()
-  const log = openLog(`${start.dataDir}/logs/worker.log`, now)
   const keys = await openKeys(path.join(start.dataDir, 'keys'))
   const redactor = createRedactor(keys.hmacKey)
+  const log = openLog(`${start.dataDir}/logs/worker.log`, now, createEgress(redactor))
   const store = await openStore({
     dir: start.dataDir,
     key: keys,
     redactor,
     now,
     env: start.env,
-    log: (message) => log('warn', 'store', { message: message.slice(0, 500) }),
+    log: (message) => log('warn', 'store', { message: message }),
   })
   const opened = openIndex(start.dataDir, now)
   const temporary = path.join(start.dataDir, 'tmp')
@@ -55,8 +62,10 @@ const main = async (): Promise<void> => {
     systemRoot: start.systemRoot,
     now,
   }
+  let collect = collectionBy(start.collection)
+  const collection: Collection = (place) => collect(place)
+  const vault = openVault(start.dataDir, { platform: process.platform, env: start.env }, now)
   const completion = { git: isolateGit(start.env), programs: createProgramDigests(), surroundings }
-  let keepTexts = start.keepTexts
 
   const newImporter = (): Importer =>
     createImporter({
@@ -68,7 +77,8 @@ const main = async (): Promise<void> => {
       completion,
       sources,
       log,
-      keepTexts: () => keepTexts,
+      collection,
+      vault,
       tell: (news) => tell({ type: 'news', news }),
     })
   let importer = newImporter()
@@ -80,8 +90,19 @@ const main = async (): Promise<void> => {
       const adapter = adapters.get(home.runtime)
       if (!adapter) throw new RepriseError('refused', `${home.runtime} cannot be read yet`)
       const whole = await completeBody(completion, adapter, home.path, body, 'now')
-      if (keepTexts && texts.length > 0)
-        await store.texts.put(texts.map(({ digest, text }) => ({ digest: digest as Digest, text })))
+      const originals = createKeepOriginals({
+        vault,
+        redactor,
+        gaps: createGapNotes(statements(opened.db), now, redactor),
+        now,
+      })
+      const { cwd } = body.execution
+      const known = texts.map(({ digest, text }) => ({ digest: digest as Digest, text }))
+      await keepTexts(
+        { store, collection, originals },
+        { home: home.path, workspaces: cwd === null ? [] : [cwd] },
+        known,
+      )
       return store.manifests.put(withChecks(redactBody(whole, redactor), redactor).body)
     },
     look: (homes) => importer.look(homes),
@@ -93,9 +114,13 @@ const main = async (): Promise<void> => {
       importer = newImporter()
       return importer.sync(homes, watching)
     },
-    check: () => store.check(),
-    keepTexts(keep) {
-      keepTexts = keep
+    async check() {
+      const found = await store.check()
+      const damaged = [...found.damaged, ...(await vault.verifyAll())]
+      return { ...found, damaged, ok: found.ok && damaged.length === 0 }
+    },
+    collect(rules) {
+      collect = collectionBy(rules)
     },
     async stop() {
       await importer.stop()
@@ -123,7 +148,7 @@ const main = async (): Promise<void> => {
       if (failure.code === 'internal')
         log('error', 'worker call failed', {
           method,
-          message: failure.message.slice(0, 300),
+          message: failure.message,
           stack: (error as Error).stack?.split('\n').slice(1, 5).join(' | ') ?? null,
         })
       tell({ type: 'reply', id, ok: false, error: failure })

@@ -5,6 +5,7 @@ import { type RuntimeAdapter, type SessionUnit, typedOnly } from '../runtimes/ad
 import type { Redactor } from '../secrets/redactor.ts'
 import { type Database, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
+import type { Collection } from './collection.ts'
 import type { GapNotes } from './gap-notes.ts'
 import type { UnitImporter } from './import-unit.ts'
 import type { RunAbouts } from './run-abouts.ts'
@@ -44,7 +45,7 @@ interface Parts {
   readonly gaps: GapNotes
   readonly abouts: RunAbouts
   readonly units: UnitImporter
-  readonly keepTexts: () => boolean
+  readonly collection: Collection
 }
 
 interface Pending {
@@ -59,8 +60,13 @@ interface Pending {
   read: boolean
 }
 
+const workspacesOf = (adapter: RuntimeAdapter, line: Uint8Array): readonly string[] => {
+  const cwd = adapter.readTypedPrompt(JSON.parse(Buffer.from(line).toString()))?.cwd ?? null
+  return cwd === null ? [] : [cwd]
+}
+
 export const createPromptHistory = (parts: Parts): PromptHistory => {
-  const { db, store, redactor, log, gaps, abouts, units, keepTexts } = parts
+  const { db, store, redactor, log, gaps, abouts, units, collection } = parts
   const sql = statements(db)
   const places = createTypedPromptPlaces(db, gaps)
   const pending = new Map<HomeId, Pending>()
@@ -94,6 +100,9 @@ export const createPromptHistory = (parts: Parts): PromptHistory => {
     for await (const { text } of store.sessions.read(id, rel)) seen.add(Buffer.from(text).toString('latin1'))
     const fresh: Uint8Array[] = []
     for (const line of places.linesOf(one.id, one.file, session, one.adapter)) {
+      const workspaces = workspacesOf(one.adapter, line)
+      // What was typed where only digests are kept stays with the agent alone.
+      if (workspaces.length > 0 && collection({ home: one.home, workspaces }) === 'digests') continue
       const covered = redactor.redactBytes(line).bytes
       const key = Buffer.from(covered).toString('latin1')
       if (seen.has(key)) continue
@@ -148,7 +157,7 @@ export const createPromptHistory = (parts: Parts): PromptHistory => {
     } catch (error) {
       const { message } = error as Error
       one.settled.add(session)
-      log('error', 'typed prompts not kept', { run: id, message: message.slice(0, 300) })
+      log('error', 'typed prompts not kept', { run: id, message: message })
       gaps.save({
         kind: 'not_archived',
         home: one.id,
@@ -166,7 +175,9 @@ export const createPromptHistory = (parts: Parts): PromptHistory => {
     const what = `the typed prompts of ${count} ${count === 1 ? 'session' : 'sessions'} in ${one.file}`
     if (hidden.length > 0)
       return `${what} wait: their transcripts may be in ${hidden.join(', ')}, which cannot be listed`
-    return keepTexts() ? null : `${what} are not kept: only digests of texts are`
+    return collection({ home: one.home, workspaces: [] }) !== 'digests'
+      ? null
+      : `${what} are not kept: only digests of texts are`
   }
 
   /** True when more is left. */
@@ -212,7 +223,7 @@ export const createPromptHistory = (parts: Parts): PromptHistory => {
         gaps.drop('unreadable_file', one.file)
       } catch (error) {
         const { message } = error as Error
-        log('error', 'prompt history not read', { path: one.file, message: message.slice(0, 300) })
+        log('error', 'prompt history not read', { path: one.file, message: message })
         gaps.save({
           kind: 'unreadable_file',
           home: one.id,

@@ -1,8 +1,10 @@
 import type { EventChange, RawLine, ReadEffect, ReadEvent, RowSink, SessionSummary } from '../runtimes/adapter.ts'
 import { isCredentialFile } from '../secrets/credential-files.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import { type CutSecret, coverCut, SecretStream } from '../secrets/secret-stream.ts'
 import type { Database } from '../store/index/database.ts'
 import { statements } from '../store/index/database.ts'
+import type { Collection } from './collection.ts'
 import { rowKey, shortKey } from './run-ids.ts'
 
 /** Longest summary on the timeline, in characters, after redaction. */
@@ -19,16 +21,26 @@ export interface RunFeed {
   readonly counts: { events: number; words: number }
 }
 
+/** Words of an event, and where they are in the index. */
+interface WordsRow {
+  readonly seq: number
+  id: number | null
+}
+/** A text that is looked at and not gone on with. */
+const NO_ROW: WordsRow = { seq: 0, id: null }
+/** What a text holds of secrets that began in the words before it. */
+type Cut = (text: string) => readonly CutSecret<WordsRow>[]
+
 export interface RunWriter {
   feed(run: number): RunFeed
   saveSummary(run: number, summary: SessionSummary): void
 }
 
 /** Writes what a reader says of a run into the index. Every text is redacted before it is cut, so that no half of a secret stays. */
-export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () => boolean): RunWriter => {
+export const createRunWriter = (db: Database, redactor: Redactor, collection: Collection): RunWriter => {
   const sql = statements(db)
-  const clean = (text: string, limit: number): string => {
-    const line = redactor.redact(text).text.replaceAll(/\s+/g, ' ').trim()
+  const clean = (text: string, limit: number, cut: readonly CutSecret<unknown>[] = []): string => {
+    const line = redactor.redact(coverCut(text, cut)).text.replaceAll(/\s+/g, ' ').trim()
     return line.length > limit ? `${line.slice(0, limit - 1)}…` : line
   }
   const effectsJson = (effects: readonly ReadEffect[]): string | null =>
@@ -47,7 +59,7 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
         )
   const flag = (value: boolean | null): number | null => (value === null ? null : value ? 1 : 0)
 
-  const insertEvent = (run: number, generation: number, event: ReadEvent, chain: number | null): void => {
+  const insertEvent = (run: number, generation: number, event: ReadEvent, chain: number | null, cut: Cut): void => {
     sql(
       `insert into events (run, seq, id, parent_seq, broken, kind, at, tool, tool_use_id, summary, ok, duration, effects_state, effects,
          t_in, t_out, t_read, t_write, model, lane, stretch, cwd, generation, line, byte, bytes, message, origin_session, sub_session, chain)
@@ -62,7 +74,7 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
       event.at,
       event.tool,
       event.toolUseId,
-      clean(event.summary, SUMMARY),
+      clean(event.summary, SUMMARY, cut(event.summary)),
       flag(event.ok),
       event.durationMs,
       event.effectsState,
@@ -92,7 +104,7 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
       sql('insert or ignore into event_rows (row, run, seq) values (?, ?, ?)').run(rowKey(id), run, seq)
   }
 
-  const amendEvent = (run: number, seq: number, change: EventChange): void => {
+  const amendEvent = (run: number, seq: number, change: EventChange, cut: Cut): void => {
     const sets: string[] = []
     const values: (string | number | null)[] = []
     const set = (column: string, value: string | number | null): void => {
@@ -103,7 +115,7 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
     if (change.durationMs !== undefined) set('duration', change.durationMs)
     if (change.effects !== undefined) set('effects', effectsJson(change.effects))
     if (change.effectsState !== undefined) set('effects_state', change.effectsState)
-    if (change.summary !== undefined) set('summary', clean(change.summary, SUMMARY))
+    if (change.summary !== undefined) set('summary', clean(change.summary, SUMMARY, cut(change.summary)))
     if (change.model !== undefined) set('model', change.model)
     if (change.subagentSession !== undefined) set('sub_session', change.subagentSession)
     if (change.parentSeq !== undefined) set('parent_seq', change.parentSeq)
@@ -124,6 +136,27 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
     if (change.addRowIds) insertRows(run, seq, change.addRowIds)
   }
 
+  /** The end of a text that is in the index already turned out to be the beginning of a secret. */
+  const coverEnd = (run: number, { key, text, placeholder }: CutSecret<WordsRow>): void => {
+    const covered = (stored: string): string | null =>
+      stored.endsWith(text) ? stored.slice(0, stored.length - text.length) + placeholder : null
+    if (key.id !== null) {
+      const row = sql('select text from words where id = ?').get(key.id) as { text: string } | undefined
+      const next = row ? covered(row.text) : null
+      if (row && next !== null) {
+        const until = Number((sql("select value from meta where key = 'found_until'").get() as { value: string }).value)
+        if (key.id <= until) sql("insert into found (found, rowid, text) values ('delete', ?, ?)").run(key.id, row.text)
+        sql('update words set text = ? where id = ?').run(next, key.id)
+        if (key.id <= until) sql('insert into found (rowid, text) values (?, ?)').run(key.id, next)
+      }
+    }
+    const event = sql('select summary from events where run = ? and seq = ?').get(run, key.seq) as
+      | { summary: string }
+      | undefined
+    const next = event ? covered(event.summary) : null
+    if (next !== null) sql('update events set summary = ? where run = ? and seq = ?').run(next, run, key.seq)
+  }
+
   return {
     feed(run) {
       // The rolling digest of the conversation so far; notes do not take part in it.
@@ -133,30 +166,56 @@ export const createRunWriter = (db: Database, redactor: Redactor, keepTexts: () 
         chain = String(next)
         return next
       }
+      const { home } = sql(
+        'select homes.path as home from runs join homes on homes.id = runs.home where runs.key = ?',
+      ).get(run) as { home: string }
+      const workspaces = new Set<string>()
+      let keepTexts = collection({ home, workspaces: [] }) !== 'digests'
+      /** A run that comes to a place where no text is kept leaves none from then on. */
+      const enter = (cwd: string | null): void => {
+        if (cwd === null || workspaces.has(cwd)) return
+        workspaces.add(cwd)
+        keepTexts = collection({ home, workspaces: [...workspaces] }) !== 'digests'
+      }
+      // Texts of a kind follow each other as chunks of one stream may: what a border cuts is covered on both sides.
+      const streams = new Map<string, SecretStream<WordsRow>>()
+      const cut: Cut = (text) =>
+        [...streams.values()].flatMap((stream) => stream.look(NO_ROW, text)).filter(({ key }) => key === NO_ROW)
       const feed: RunFeed = {
         writing: true,
         generation: 1,
         counts: { events: 0, words: 0 },
         sink: {
           event(event) {
+            enter(event.cwd)
             const key = event.contentKey === null || event.lane === 'sidechain' ? null : roll(event.contentKey)
             if (!feed.writing) return
-            insertEvent(run, feed.generation, event, key)
+            insertEvent(run, feed.generation, event, key, cut)
             feed.counts.events += 1
           },
           amend(seq, change) {
             if (change.addContentKey !== undefined) roll(change.addContentKey)
-            if (feed.writing) amendEvent(run, seq, change)
+            if (feed.writing) amendEvent(run, seq, change, cut)
           },
           words(seq, role, text) {
-            if (!feed.writing || !keepTexts() || text.trim() === '') return
+            if (text.trim() === '') return
+            const stream = streams.get(role) ?? new SecretStream<WordsRow>(redactor)
+            streams.set(role, stream)
+            const row: WordsRow = { seq, id: null }
+            const parts = stream.add(row, text)
+            if (!feed.writing) return
+            for (const part of parts) if (part.key !== row) coverEnd(run, part)
+            if (!keepTexts) return
             const most = WORDS[role]
-            const redacted = redactor.redact(text.length > most * 2 ? text.slice(0, most * 2) : text).text
-            sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(
-              run,
-              seq,
-              role,
-              redacted.length > most ? redacted.slice(0, most) : redacted,
+            const own = coverCut(
+              text,
+              parts.filter(({ key }) => key === row),
+            )
+            const redacted = redactor.redact(own.length > most * 2 ? own.slice(0, most * 2) : own).text
+            const kept = redacted.length > most ? redacted.slice(0, most) : redacted
+            row.id = Number(
+              sql('insert into words (run, seq, role, text) values (?, ?, ?, ?)').run(run, seq, role, kept)
+                .lastInsertRowid,
             )
             feed.counts.words += redacted.length
           },

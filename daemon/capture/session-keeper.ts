@@ -5,8 +5,10 @@ import { type Database, statements } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
 import { type AboutRun, archiveStep } from './archive-run.ts'
 import type { BusySources } from './busy-sources.ts'
+import type { Collection } from './collection.ts'
 import type { FileRow as IndexedFile } from './file-rows.ts'
 import type { GapNotes } from './gap-notes.ts'
+import type { KeepOriginals } from './keep-originals.ts'
 import type { SideFileKeeper } from './keep-side-files.ts'
 import { openAsRead } from './open-as-read.ts'
 import type { OpenSession, SessionSources } from './open-session.ts'
@@ -36,8 +38,8 @@ interface KeeperParts {
   readonly abouts: RunAbouts
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly sideFiles: SideFileKeeper
-  /** False at the collection level that keeps digests only. */
-  readonly keepTexts: () => boolean
+  readonly originals: KeepOriginals
+  readonly collection: Collection
 }
 
 interface FileRow extends IndexedFile {
@@ -46,6 +48,7 @@ interface FileRow extends IndexedFile {
   readonly runtime: RuntimeName
   readonly home_path: string
   readonly session: string
+  readonly workspaces: string
   readonly parent_session: string | null
   readonly relation: string | null
   readonly meta: string
@@ -62,7 +65,8 @@ export const createSessionKeeper = ({
   abouts,
   adapters,
   sideFiles,
-  keepTexts,
+  collection,
+  originals,
 }: KeeperParts): SessionKeeper => {
   const sql = statements(db)
   const behind = new Set<number>()
@@ -74,12 +78,15 @@ export const createSessionKeeper = ({
     return Number(row.n)
   }
 
+  const levelOf = ({ home_path: home, workspaces }: FileRow) =>
+    collection({ home, workspaces: JSON.parse(workspaces) as string[] })
+
   const keepOne = async (run: number): Promise<void> => {
     const file = sql(
-      `select files.*, runs.id as run_id, runs.home, runs.session, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
+      `select files.*, runs.id as run_id, runs.home, runs.session, runs.workspaces, runs.parent_session, runs.relation, runs.meta, runs.runtime, homes.path as home_path
        from files join runs on runs.key = files.run join homes on homes.id = runs.home where files.run = ?`,
     ).get(run) as FileRow | undefined
-    if (!file || !keepTexts()) {
+    if (!file || levelOf(file) === 'digests') {
       behind.delete(run)
       return
     }
@@ -96,7 +103,7 @@ export const createSessionKeeper = ({
         busy.note(Buffer.from(file.path).toString(), file.home, message, () => behind.add(run))
         return
       }
-      log('error', 'session not kept', { run: file.run_id, message: message.slice(0, 300) })
+      log('error', 'session not kept', { run: file.run_id, message: message })
       gaps.save({
         kind: 'not_archived',
         run: file.run_id,
@@ -143,7 +150,17 @@ export const createSessionKeeper = ({
     let to: typeof from
     try {
       const { rel, offset: until } = file
-      to = await archiveStep(store, { run: file.run_id, fd: source.fd, rel, about, from, until, newGeneration })
+      to = await archiveStep(store, {
+        run: file.run_id,
+        fd: source.fd,
+        rel,
+        about,
+        generation: file.generation,
+        from,
+        until,
+        newGeneration,
+        originals: levelOf(file) === 'originals' ? originals : null,
+      })
     } finally {
       source.close()
     }

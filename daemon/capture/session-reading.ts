@@ -68,7 +68,7 @@ export const createSessionReading = ({ db, units, changes, gaps, log }: ReadingP
         if (error instanceof SourceBusy) return { state: 'busy', reason: error.message }
         const { message, stack } = error as Error
         const where = stack?.split('\n').slice(1, 5).join(' | ') ?? null
-        log('error', 'session not read', { path: unit.file, message: message.slice(0, 300), where })
+        log('error', 'session not read', { path: unit.file, message: message, where })
         return noteUnreadable(task, message)
       }
     },

@@ -130,7 +130,7 @@ export const createStretchFreezer = ({ db, log, gaps, abouts, units, freeze, now
       return { digest, task }
     } catch (error) {
       const { message } = error as Error
-      log('error', 'manifest not frozen', { run: id, stretch: evidence.n, message: message.slice(0, 300) })
+      log('error', 'manifest not frozen', { run: id, stretch: evidence.n, message: message })
       gaps.save({
         kind: 'resolve_failed',
         run: id,

@@ -1,5 +1,6 @@
 import type { ErrorBody, Manifest, ManifestBody } from '../../contract/index.ts'
 import type { CheckResult } from '../store/store.ts'
+import type { CollectionRules } from './collection.ts'
 import type { HomeRef, ImportNews, SyncTotals } from './importer.ts'
 
 /** What the main thread can ask of the index worker, the only writer of index and store. */
@@ -17,7 +18,7 @@ export interface WorkerCalls {
   noteConfiguration(homes: readonly HomeRef[]): void
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   check(): Promise<CheckResult>
-  keepTexts(keep: boolean): void
+  collect(rules: CollectionRules): void
   stop(): Promise<void>
 }
 
@@ -28,7 +29,7 @@ export interface WorkerStart {
   readonly userHome: string
   readonly env: Readonly<Record<string, string | undefined>>
   readonly systemRoot: string
-  readonly keepTexts: boolean
+  readonly collection: CollectionRules
 }
 
 export interface WorkerRequest {

@@ -20,7 +20,9 @@ export const scanSources = (
       const text = found?.text ?? (found?.raw ? Buffer.from(found.raw).toString() : null)
       if (text === null) return { ...source, scan: { result: 'not_scanned' as const, rules: [] } }
       const rules = [...new Set(redactor.find(text).map(({ family }) => family))].sort()
-      return { ...source, scan: { result: rules.length > 0 ? ('flagged' as const) : ('clean' as const), rules } }
+      if (rules.length === 0) return { ...source, scan: { result: 'clean' as const, rules } }
+      // What holds a secret is one, whatever its kind is otherwise (R77).
+      return { ...source, classification: 'secret' as const, scan: { result: 'flagged' as const, rules } }
     }),
   },
 })

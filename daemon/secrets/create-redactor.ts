@@ -1,13 +1,13 @@
 import { createHmac } from 'node:crypto'
-import { findSecrets } from './find-secrets.ts'
+import { findSecrets, NAMED_FAMILIES } from './find-secrets.ts'
 import type { Finding, Redactor } from './redactor.ts'
 
 /** A redactor whose placeholders are made with `hmacKey`. Holds no state; may be made in any thread. */
 export function createRedactor(hmacKey: Uint8Array): Redactor {
   const hmac = (value: string | Uint8Array) => createHmac('sha256', hmacKey).update(value).digest('hex')
-  /** Over what makes the secret itself: a key block is the same one whether its line ends are escaped or not. */
+  /** Over what makes the secret itself: a key is the same one whether its line ends are escaped or not, and whether it has any. */
   const placeholderOf = (family: string, secret: string, encoding: 'utf8' | 'latin1') => {
-    const value = family === 'private-key' ? secret.replace(/\\+[nrt]|\s/g, '') : secret
+    const value = NAMED_FAMILIES.has(family) ? secret : secret.replace(/\\+[nrt]|\s/g, '')
     return `‹secret:${family}:${hmac(Buffer.from(value, encoding)).slice(0, 8)}›`
   }
   /** A secret over several lines becomes a placeholder on each, so that no line is lost and none is joined. */

@@ -5,10 +5,14 @@
  */
 const NAMES = new Set([
   '.credentials.json', // Claude Code
-  'auth.json', // Codex, OpenCode
+  'auth.json', // Codex, Hermes, OpenClaw, OpenCode
   'credentials.json', // OpenClaw, Google
   'auth-profiles.json', // OpenClaw
   'auth-state.json',
+  // Databases of OpenClaw that hold its logins beside everything else (tables `auth_profile_store`, `auth_profile_state`).
+  'openclaw-agent.sqlite',
+  'openclaw.sqlite',
+  'openclaw-quarantine.sqlite',
   'oauth.json',
   'oauth_creds.json', // Gemini
   'mcp-oauth-tokens.json',
@@ -51,13 +55,23 @@ const FOLDERS = new Set([
   'oauth',
   'identity',
   'keyrings',
+  'pairing', // Hermes
 ])
+/** What a database keeps beside itself while it is open, and copies agents make of their own files. */
+const BESIDE = /(?:-wal|-shm|-journal|\.bak(?:\.\d+)?|\.last-good|\.lock|\.tmp)$/
+/** Homes of agents, whose `.env` is where they keep the keys of their providers. */
+const AGENT_HOMES = /(?:^|[\\/])\.(?:claude|codex|openclaw|hermes)(?:[\\/]profiles[\\/][^\\/]+)?[\\/]\.env$/
 const PUBLIC = /\.pub$|\.(?:md|txt|example|sample|template)$/i
 
-/** Whether the file at `path` (any separators, absolute or relative) is a credential as a whole. `.env` files are not: they are covered line by line. */
+/**
+ * Whether the file at `path` (any separators, absolute or relative) is a credential as a whole. A `.env` of a project is none, it is covered
+ * line by line; that of an agent's home is.
+ */
 export function isCredentialFile(path: string): boolean {
   const parts = path.split(/[\\/]+/)
-  const name = (parts.pop() ?? '').toLowerCase()
+  const written = (parts.pop() ?? '').toLowerCase()
+  const name = written.replace(BESIDE, '')
+  if (AGENT_HOMES.test(path)) return true
   if (PUBLIC.test(name)) return false
   if (NAMES.has(name) || ENDINGS.test(name) || SSH_KEY.test(name)) return true
   const folder = (parts.pop() ?? '').toLowerCase()

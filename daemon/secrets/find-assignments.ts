@@ -26,6 +26,17 @@ type Kind = 'password' | 'aws-secret' | 'secret' | 'token' | 'api-key' | 'author
 
 /** What kind of secret a name promises, or null. The whole identifier is judged: `input_tokens` and `cache_key` promise none. */
 export function kindOfName(name: string): Kind | null {
+  const known = kinds.get(name)
+  if (known !== undefined) return known
+  const kind = judgeName(name)
+  if (kinds.size < 4096) kinds.set(name, kind)
+  return kind
+}
+
+/** The same few names come again and again: fields of answers, keys of settings. */
+const kinds = new Map<string, Kind | null>()
+
+function judgeName(name: string): Kind | null {
   const plain = name
     .toLowerCase()
     .replace(/[^a-z0-9]/g, '')

@@ -31,7 +31,8 @@ function fromBegin(text: string, start: number, after: number): Finding | null {
   const next = text.indexOf('-----', after)
   if (next >= 0 && next - after <= LONGEST) {
     const closing = /^-----END (?:[A-Z0-9]{1,12} ){0,4}PRIVATE KEY(?: BLOCK)?-----/.exec(text.slice(next, next + 120))
-    if (closing !== null) {
+    // Where a record begins in between, the end belongs to another one; covering over it would destroy both.
+    if (closing !== null && !/\n\s*\{/.test(text.slice(after, next))) {
       return looksLikeKey(text.slice(after, next))
         ? { start, end: next + closing[0].length, family: 'private-key' }
         : null
@@ -50,7 +51,12 @@ function fromEnd(text: string, from: number, at: number, after: number): Finding
   let lines = 0
   for (let n = words.length - 1; n >= 0; n -= 2) {
     const word = words[n] ?? ''
-    if (!/^[A-Za-z0-9+/=]*$/.test(word) || (word.length < 20 && lines > 0)) break
+    if (!/^[A-Za-z0-9+/=]*$/.test(word) || (word.length < 20 && lines > 0)) {
+      // The first line may be glued to what stands before it: a quote, the name of a field.
+      const rest = /[A-Za-z0-9+/=]{16,}$/.exec(word)?.[0] ?? ''
+      start -= rest.length
+      break
+    }
     if (word !== '') lines += 1
     start -= word.length + (n > 0 ? (words[n - 1] ?? '').length : 0)
   }

@@ -95,7 +95,8 @@ function merge(findings: readonly Finding[]): Finding[] {
   return merged
 }
 
-const NAMED_FAMILIES = new Set([
+/** Known by a name beside them, not by a form of their own. */
+export const NAMED_FAMILIES = new Set([
   'password',
   'aws-secret',
   'secret',

@@ -1,4 +1,4 @@
-import { entropyOf } from './entropy.ts'
+import { entropyOf, looksRandom } from './entropy.ts'
 import type { Finding } from './redactor.ts'
 import { escapeRegExp, type VendorRule, vendorRules } from './vendor-rules.ts'
 
@@ -83,16 +83,74 @@ function matchAt(text: string, at: number, rules: readonly CompiledRule[]): Find
     }
     if (rule.bounded === true && !isBoundary(text, start)) continue
     rule.pattern.lastIndex = at
-    const match = rule.pattern.exec(text)
+    const own = rule.pattern.exec(text)
+    const { match, end } = acrossLines(text, at, rule, own?.[0] ?? null)
     if (match !== null && rule.before === undefined && insideBlob(text, start)) continue
-    if (match === null || (rule.check !== undefined && !rule.check(match[0]))) continue
+    if (match === null || (rule.check !== undefined && !rule.check(match))) continue
     return {
       start: rule.named === true ? at + rule.anchor.length : start,
-      end: at + match[0].length,
+      end,
       family: rule.family,
     }
   }
   return null
+}
+
+const KEY_REST = /[A-Za-z0-9_+/~%-]{1,400}={0,2}/y
+const KEY_WORD = /[A-Za-z0-9_.+/=~%-]{1,400}/y
+/** The end of a line, in raw text or escaped in JSON, and what a listing puts before the next. */
+const LINE_END = /(?:\r?\n|(?:\\+r)?\\+n)[ \t]{0,12}/y
+/** Lines a key may go over: a narrow terminal wraps it, a joined list of chunks cuts it. */
+const MOST_LINES = 4
+
+/**
+ * A key that a line end cuts: what stands on the next line belongs to it when it looks as random as a key. Without a first part that is a
+ * key by itself, both together must be one.
+ */
+function acrossLines(
+  text: string,
+  at: number,
+  rule: CompiledRule,
+  own: string | null,
+): { readonly match: string | null; readonly end: number } {
+  let match = own
+  let end = at + (own?.length ?? 0)
+  let joined = own ?? wordAt(text, at + rule.anchor.length, rule.anchor)
+  let until = at + joined.length
+  if (own === null && (rule.named === true || joined.length < rule.anchor.length + 2)) return { match, end }
+  for (let line = 1; line < MOST_LINES; line += 1) {
+    LINE_END.lastIndex = until
+    const broken = LINE_END.exec(text)?.[0]
+    if (broken === undefined) break
+    const next = restAt(text, until + broken.length)
+    if (next === null) break
+    rule.pattern.lastIndex = 0
+    const longer = rule.pattern.exec(joined + next)?.[0] ?? null
+    if (longer !== null) {
+      if (longer.length <= joined.length) break
+      match = longer
+      end = until + broken.length + (longer.length - joined.length)
+    }
+    joined += next
+    until += broken.length + next.length
+  }
+  return { match, end }
+}
+
+/** The word at the beginning of a line, when it reads as the rest of a key: no assignment, no path, no key of its own. */
+function restAt(text: string, at: number): string | null {
+  KEY_REST.lastIndex = at
+  const word = KEY_REST.exec(text)?.[0] ?? ''
+  if (word.length < 6 || !/\d/.test(word) || !looksRandom(word)) return null
+  const after = text.charAt(at + word.length)
+  if (after !== '' && !/[\s"'`\\,;)}\]<.]/.test(after)) return null
+  const rules = rulesByStart.get(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 8) | (text.charCodeAt(at + 2) << 16))
+  return rules?.some(({ anchor }) => text.startsWith(anchor, at)) === true ? null : word
+}
+
+function wordAt(text: string, at: number, before: string): string {
+  KEY_WORD.lastIndex = at
+  return before + (KEY_WORD.exec(text)?.[0] ?? '')
 }
 
 /** An AWS secret has no form of its own: 40 random characters within a line's reach of its key id. */

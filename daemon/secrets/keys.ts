@@ -72,7 +72,7 @@ export async function openKeys(folder: string): Promise<Keys> {
 }
 
 /** Content of a key file, made if it is missing. Written under another name first: nobody ever reads half a key. */
-async function readOrMake(path: string, make: () => Buffer, repaired: string[]): Promise<Buffer> {
+export async function readOrMake(path: string, make: () => Buffer, repaired: string[]): Promise<Buffer> {
   for (;;) {
     try {
       const content = await readFile(path)

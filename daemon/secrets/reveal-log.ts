@@ -3,13 +3,16 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import { codeOf } from '../store/durable.ts'
 
-/** One reading of sensitive content (R75): what, of which family, where it stood and who asked. Never the content. */
+/** One reading of sensitive content (R75, R76): what, of which family, where it stood, who asked and why. Never the content. */
 export const revealSchema = z.object({
   at: z.string(),
   ref: z.string(),
   family: z.string(),
   where: z.string(),
   by: z.string(),
+  /** Entries of earlier versions have neither. */
+  who: z.string().nullable().default(null),
+  reason: z.string().nullable().default(null),
 })
 export type Reveal = Readonly<z.infer<typeof revealSchema>>
 

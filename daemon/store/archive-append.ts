@@ -11,6 +11,7 @@ import {
   packParts,
   redactLines,
 } from './archive-parts.ts'
+import { findCutSecrets, newLineStreams } from './cut-secrets.ts'
 import { ResumableSha256 } from './resumable-sha256.ts'
 import type { ArchiveSlice } from './store.ts'
 
@@ -83,7 +84,11 @@ export async function appendToGeneration(request: AppendRequest): Promise<Append
       earlier.unshift(continueLine(last, fresh.subarray(0, length), lineBytes.length > 0 || ends, redactor))
     rest = fresh.subarray(length)
   }
-  const chunks = await redactLines(rest, lineBytes, !ends, redactor)
+  const streams = newLineStreams()
+  const last = parts[parts.length - 1]
+  const stored = earlier[0]?.stored ?? (last === undefined ? null : (await request.readStored(last.number)).content)
+  if (stored !== null) findCutSecrets(lastLines(stored), streams, redactor)
+  const chunks = await redactLines(rest, lineBytes, !ends, redactor, streams)
 
   // Like carrying in a counter: equal sizes are joined, so each byte is written again a few times at most.
   const sizeOf = (all: readonly Chunk[]) => all.reduce((sum, { stored }) => sum + stored.length, 0)
@@ -120,6 +125,15 @@ export async function appendToGeneration(request: AppendRequest): Promise<Append
     removed: removed.filter((number) => !taken.has(number)),
     added,
   }
+}
+
+/** Records that a secret may come from which goes on in the next one. */
+const REMEMBERED = 128 * 1024
+
+function lastLines(stored: Uint8Array): string {
+  const from = Math.max(0, stored.length - REMEMBERED)
+  const end = from === 0 ? -1 : stored.indexOf(0x0a, from)
+  return Buffer.from(stored.subarray(end < 0 ? from : end + 1)).toString('latin1')
 }
 
 /** The bytes of the slices that follow what is archived. Throws `conflict` for a gap, TypeError for a slice that contradicts itself. */

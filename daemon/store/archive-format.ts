@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
+import canonicalize from 'canonicalize'
 import { z } from 'zod'
 import { RepriseError } from '../../contract/errors.ts'
 
@@ -17,6 +26,8 @@ export const ARCHIVE_VERSION = 1
 const count = z.number().int().min(0)
 const digest = z.string().regex(/^sha256:[0-9a-f]{64}$/)
 
+const mac = z.string().regex(/^[0-9a-f]{64}$/)
+
 export const generationSchema = z.object({
   generation: z.number().int().min(1),
   lines: count,
@@ -33,6 +44,8 @@ export const generationSchema = z.object({
 })
 export const filesSchema = z.object({
   v: z.literal(ARCHIVE_VERSION),
+  /** Seal over the rest and the run (R68); missing in archives of earlier versions. */
+  mac: mac.optional(),
   files: z.array(z.object({ file: z.string(), generations: z.array(generationSchema).min(1) })),
 })
 export type ArchiveFiles = z.infer<typeof filesSchema>
@@ -40,6 +53,8 @@ export type Generation = Readonly<z.infer<typeof generationSchema>>
 
 export const partSchema = z.object({
   v: z.literal(ARCHIVE_VERSION),
+  /** Seal over the rest and its place; through `stored_digest` also over the lines. */
+  mac: mac.optional(),
   first_line: z.number().int().min(1),
   first_byte: count,
   lines: count,
@@ -94,6 +109,48 @@ export function encodePath(path: string): string {
 }
 
 export const partName = (number: number): string => String(number).padStart(8, '0')
+
+const sealKeys = new WeakMap<Uint8Array, Buffer>()
+
+const sealOf = (value: object, place: readonly string[], hmacKey: Uint8Array): string => {
+  const known = sealKeys.get(hmacKey) ?? Buffer.from(hkdfSync('sha256', hmacKey, '', 'reprise archive seal', 32))
+  sealKeys.set(hmacKey, known)
+  return createHmac('sha256', known)
+    .update(JSON.stringify([place, canonicalOf(value)]))
+    .digest('hex')
+}
+
+/** One text per value whatever the order of its names; half a surrogate pair in a path is no reason to refuse. */
+const canonicalOf = (value: object): string => canonicalize(JSON.parse(JSON.stringify(value))) ?? ''
+
+/** The value with a keyed digest over it and the place it stands at: what is put in another place, or altered, shows (R68). */
+export const sealed = <T extends object>(
+  value: T,
+  place: readonly string[],
+  hmacKey: Uint8Array,
+): T & { mac: string } => {
+  const { mac: _, ...rest } = value as T & { mac?: string }
+  return { ...value, mac: sealOf(rest, place, hmacKey) }
+}
+
+/** Throws `damaged` when the seal is not that of the value. One without a seal is of an earlier version. */
+export const requireSeal = (
+  value: object & { readonly mac?: unknown },
+  place: readonly string[],
+  hmacKey: Uint8Array,
+  where: string,
+): void => {
+  if (value.mac === undefined) return
+  const { mac: found, ...rest } = value
+  const expected = Buffer.from(sealOf(rest, place, hmacKey))
+  const given = Buffer.from(String(found))
+  if (given.length !== expected.length || !timingSafeEqual(given, expected))
+    throw new RepriseError(
+      'damaged',
+      `${where} does not match its seal.`,
+      'It was altered, or keys/hmac.key was replaced. Run `reprise check` to see everything that is damaged.',
+    )
+}
 
 const stateKeys = new WeakMap<Uint8Array, Buffer>()
 

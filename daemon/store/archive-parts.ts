@@ -1,6 +1,8 @@
 import { digestOfBytes } from '../manifest/canonical.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import { coverCut } from '../secrets/secret-stream.ts'
 import { ARCHIVE_VERSION, type Part } from './archive-format.ts'
+import { findCutSecrets, type LineStreams, newLineStreams } from './cut-secrets.ts'
 
 /** Redacted lines on their way into a part. */
 export interface Chunk {
@@ -31,6 +33,7 @@ export async function redactLines(
   lineBytes: readonly number[],
   open: boolean,
   redactor: Redactor,
+  streams: LineStreams = newLineStreams(),
 ): Promise<Chunk[]> {
   const chunks: Chunk[] = []
   let from = 0
@@ -44,7 +47,13 @@ export async function redactLines(
     }
     const last = first + count === lineBytes.length
     chunks.push(
-      redactChunk(bytes.subarray(from, from + size), lineBytes.slice(first, first + count), open && last, redactor),
+      redactChunk(
+        bytes.subarray(from, from + size),
+        lineBytes.slice(first, first + count),
+        open && last,
+        redactor,
+        streams,
+      ),
     )
     from += size
     first += count
@@ -53,8 +62,17 @@ export async function redactLines(
   return chunks
 }
 
-function redactChunk(bytes: Uint8Array, lineBytes: readonly number[], open: boolean, redactor: Redactor): Chunk {
-  const { bytes: stored, findings } = redactor.redactBytes(bytes, open)
+function redactChunk(
+  bytes: Uint8Array,
+  lineBytes: readonly number[],
+  open: boolean,
+  redactor: Redactor,
+  streams: LineStreams,
+): Chunk {
+  const whole = coverCutBytes(bytes, streams, redactor)
+  const found = redactor.redactBytes(whole.bytes, open)
+  const stored = found.bytes
+  const findings = found.findings + whole.findings
   const changed: [number, number][] = []
   if (findings > 0) {
     const lengths = lineLengths(stored)
@@ -63,6 +81,23 @@ function redactChunk(bytes: Uint8Array, lineBytes: readonly number[], open: bool
   }
   return { stored, lines: lineBytes.length, bytes: bytes.length, redactions: findings, changed }
 }
+
+/** What a border between two records cuts is covered first: neither side may show what it was. */
+function coverCutBytes(
+  bytes: Uint8Array,
+  streams: LineStreams,
+  redactor: Redactor,
+): { readonly bytes: Uint8Array; readonly findings: number } {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
+  const cut = findCutSecrets(text, streams, redactor)
+  if (cut.length === 0) return { bytes, findings: 0 }
+  const asBytes = cut.map((part) => ({ ...part, placeholder: inLatin1(part.placeholder) }))
+  return { bytes: Buffer.from(coverCut(text, asBytes), 'latin1'), findings: cut.length }
+}
+
+/** The UTF-8 bytes of a placeholder, one character each; one that was found in latin1 has that form already. */
+const inLatin1 = (placeholder: string): string =>
+  placeholder.startsWith('\u2039') ? Buffer.from(placeholder, 'utf8').toString('latin1') : placeholder
 
 /** Length of each line with its line end; a last line without one counts. */
 export function lineLengths(bytes: Uint8Array): number[] {

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { ZodError } from 'zod'
 import { type Drift, driftSchema, RepriseError } from '../../contract/index.ts'
-import { canonicalBytes } from '../manifest/canonical.ts'
+import { redactJson } from '../secrets/redact-json.ts'
+import type { Redactor } from '../secrets/redactor.ts'
+import { requireSeal, sealed } from './archive-format.ts'
 import type { BlobCollection } from './blob-collection.ts'
 import type { ConfigurationHistory } from './store.ts'
 
@@ -12,12 +15,17 @@ export class GitConfigurationHistory implements ConfigurationHistory {
     private readonly parts: {
       readonly homes: () => readonly string[]
       readonly collection: (ref: string) => BlobCollection
+      readonly redactor: Redactor
+      readonly hmacKey: Uint8Array
       readonly log: (message: string) => void
     },
   ) {}
 
   async append(drift: Drift): Promise<void> {
-    await this.of(drift.home).add([{ name: nameOf(drift.id), content: canonicalBytes(drift) }])
+    const { redactor, hmacKey } = this.parts
+    const name = nameOf(drift.id)
+    const change = sealed(redactJson(drift, redactor).value, ['change', drift.home, name], hmacKey)
+    await this.of(drift.home).add([{ name, content: Buffer.from(JSON.stringify(change)) }])
   }
 
   async *list(): AsyncIterable<Drift> {
@@ -38,10 +46,13 @@ export class GitConfigurationHistory implements ConfigurationHistory {
     try {
       const bytes = await blobs.read(name)
       if (bytes === null) return told('its object is gone')
-      const drift = driftSchema.parse(JSON.parse(bytes.toString('utf8')))
+      const value: unknown = JSON.parse(bytes.toString('utf8'))
+      const drift = driftSchema.parse(value)
+      requireSeal(Object(value), ['change', home, name], this.parts.hmacKey, 'it')
       return nameOf(drift.id) === name ? drift : told('it names another id')
     } catch (error) {
-      if (error instanceof RepriseError || error instanceof SyntaxError) return told(error.message)
+      if (error instanceof RepriseError || error instanceof SyntaxError || error instanceof ZodError)
+        return told(error.message)
       throw error
     }
   }
@@ -49,7 +60,7 @@ export class GitConfigurationHistory implements ConfigurationHistory {
   /** What does not read back as what was written. */
   async verifyAll(): Promise<readonly string[]> {
     const faults: string[] = []
-    for (const home of this.parts.homes()) {
+    for (const home of new Set([...this.parts.homes(), ...this.open.keys()])) {
       const blobs = this.of(home)
       for (const name of await blobs.names((why) => faults.push(why))) {
         if ((await this.read(blobs, home, name)) === null) faults.push(`change ${name} of ${home} is damaged`)

@@ -22,7 +22,7 @@ export interface StoreReader {
     find(prefix: string): Promise<readonly Digest[]>
   }
   readonly texts: Pick<TextStore, 'get'>
-  readonly sessions: Pick<SessionArchive, 'read' | 'about' | 'generations'>
+  readonly sessions: Pick<SessionArchive, 'read' | 'about' | 'generations' | 'state'>
   size(): { readonly bytes: number; readonly objects: number }
   close(): Promise<void>
 }

@@ -20,6 +20,7 @@ import { BlobCollection } from './blob-collection.ts'
 import { GitConfigurationHistory } from './configuration-history.ts'
 import { replaceFile, syncFolder } from './durable.ts'
 import { bringToCurrentVersion } from './format.ts'
+import { checkKeys } from './key-record.ts'
 import { awaitOldWriter, clearLeftovers } from './leftovers.ts'
 import { GitManifestStore } from './manifest-store.ts'
 import { CommitView } from './objects.ts'
@@ -90,6 +91,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     new BlobCollection(writer, reader, { ref, suffix, what, seconds }, tip)
   // A collection whose newest state is unreadable is put aside, so that new manifests and texts can be stored all the same.
   const damagedNames: string[] = []
+  const keyFaults = await checkKeys(dir, key)
   const openTip = async (ref: string): Promise<string | null> => {
     const tip = refs.get(ref) ?? null
     try {
@@ -105,7 +107,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const manifestBlobs = collection(MANIFESTS, '.json', 'manifests', await openTip(MANIFESTS))
   const known = await manifestBlobs.names((why) => damagedNames.push(why))
   const textBlobs = collection(TEXTS, '', 'texts', await openTip(TEXTS))
-  for (const message of damagedNames) log(message)
+  for (const message of [...keyFaults, ...damagedNames]) log(message)
   const lists = [...damagedNames, ...listQuarantine(dir)]
   const complete = (ref: string) =>
     !lists.some((entry) => entry.includes(ref) || entry.includes(ref.replaceAll('/', '_')))
@@ -129,6 +131,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const configuration = new GitConfigurationHistory({
     homes: () => homes,
     collection: (ref) => collection(ref, '.json', 'changes of configuration', homeTips.get(ref) ?? null),
+    redactor,
+    hmacKey: key.hmacKey,
     log,
   })
 
@@ -141,7 +145,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     size: () => size.measure(),
     maintain,
     async check(): Promise<CheckResult> {
-      const damaged = [...(await fsck(context, gitDir)), ...damagedNames, ...quarantined]
+      const damaged = [...keyFaults, ...(await fsck(context, gitDir)), ...damagedNames, ...quarantined]
       damaged.push(...(await manifests.verifyAll()), ...(await texts.verifyAll().catch(faultOf)))
       damaged.push(...(await configuration.verifyAll()))
       for (const ref of [...tips.keys()])

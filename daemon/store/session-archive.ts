@@ -14,6 +14,8 @@ import {
   parseArchiveJson,
   partName,
   partSchema,
+  requireSeal,
+  sealed,
 } from './archive-format.ts'
 import type { Committing } from './blob-collection.ts'
 import { CommitView } from './objects.ts'
@@ -91,7 +93,7 @@ export class GitSessionArchive implements SessionArchive {
     const chosen =
       generation === undefined ? longest(generations) : generations.find((one) => one.generation === generation)
     if (view === null || chosen === undefined) return
-    for (const [number] of chosen.parts) yield* readPart(view, name, chosen.generation, number)
+    for (const [number] of chosen.parts) yield* readPart(view, this.placeOf(run, name, chosen.generation, number))
   }
 
   /** Reads everything of a run and compares it with its digests. Gives the faults. */
@@ -108,14 +110,16 @@ export class GitSessionArchive implements SessionArchive {
     await guard(PREFIX + run, async () => {
       const { view, files } = await this.filesOf(run)
       if (view === null) return
-      if ((await view.file(['run.json'])) === null) faults.push(`${PREFIX}${run}: run.json is missing`)
+      const about = await view.file(['run.json'])
+      if (about === null) faults.push(`${PREFIX}${run}: run.json is missing`)
+      else await guard(PREFIX + run, async () => void this.parseAbout(about, run))
       for (const { file, generations } of files.files) {
         for (const generation of generations) {
           await guard(`${PREFIX}${run}:${file}@${generation.generation}`, async () => {
             let lines = 0
             let bytes = 0
             for (const [number] of generation.parts) {
-              for await (const line of readPart(view, file, generation.generation, number)) {
+              for await (const line of readPart(view, this.placeOf(run, file, generation.generation, number))) {
                 lines += 1
                 if (line.line !== lines || line.byte !== bytes)
                   throw new RepriseError('damaged', `line ${line.line} does not follow line ${lines - 1}`)
@@ -153,7 +157,7 @@ export class GitSessionArchive implements SessionArchive {
       const folder = [String(begin.generation), encodePath(file)]
       const readStored = async (number: number) => {
         if (view === null) throw new RepriseError('damaged', `Part ${number} of ${file} is missing.`)
-        return loadPart(view, file, begin.generation, number)
+        return loadPart(view, this.placeOf(run, file, begin.generation, number))
       }
       const result = await appendToGeneration({ file, begin, slices: group, redactor, hmacKey, readStored })
       if (result === null && known.length > 0 && !newGeneration) continue
@@ -166,13 +170,15 @@ export class GitSessionArchive implements SessionArchive {
         changes.push({ path: [...folder, `${partName(number)}.jsonl`].join('/'), content: part.content })
         changes.push({
           path: [...folder, `${partName(number)}.lines`].join('/'),
-          content: Buffer.from(JSON.stringify(part.about)),
+          content: Buffer.from(JSON.stringify(sealed(part.about, [...folder, partName(number), run], hmacKey))),
         })
       }
       next.set(file, [...known.filter((one) => one.generation !== begin.generation), generation])
       told.push(`${generation.lines - (begin === last ? begin.lines : 0)} lines of ${file}`)
     }
-    const runJson = Buffer.from(`${JSON.stringify(redactJson(about, redactor).value)}\n`)
+    const runJson = Buffer.from(
+      `${JSON.stringify(sealed(redactJson(about, redactor).value, ['run.json', run], hmacKey))}\n`,
+    )
     const unchanged = told.length === 0 && view !== null && (await view.file(['run.json']))?.equals(runJson) === true
     if (unchanged) return
     const index: ArchiveFiles = {
@@ -181,7 +187,7 @@ export class GitSessionArchive implements SessionArchive {
     }
     changes.push(
       { path: 'run.json', content: runJson },
-      { path: 'files.json', content: Buffer.from(`${JSON.stringify(index)}\n`) },
+      { path: 'files.json', content: Buffer.from(`${JSON.stringify(sealed(index, ['files.json', run], hmacKey))}\n`) },
     )
     const ref = PREFIX + run
     const subject =
@@ -210,17 +216,36 @@ export class GitSessionArchive implements SessionArchive {
     const view = new CommitView(this.parts.reader, commit)
     const content = await view.file(['files.json'])
     if (content === null) throw new RepriseError('damaged', `The archive of ${run} has no files.json.`)
-    return { view, files: parseArchiveJson(filesSchema, content, `files.json of ${run}`) }
+    const where = `files.json of ${run}`
+    const files = parseArchiveJson(filesSchema, content, where)
+    requireSeal(files, ['files.json', run], this.parts.hmacKey, where)
+    return { view, files }
+  }
+
+  /** Throws `damaged` for what is no object, or does not match its seal. */
+  private parseAbout(content: Uint8Array, run: RunId): Readonly<Record<string, unknown>> {
+    let value: unknown = null
+    try {
+      value = JSON.parse(Buffer.from(content).toString('utf8'))
+    } catch {
+      // Told below, as any other thing that is no object.
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value))
+      throw new RepriseError('damaged', `run.json of ${run} is no object any more.`)
+    requireSeal(value, ['run.json', run], this.parts.hmacKey, `run.json of ${run}`)
+    return Object.fromEntries(Object.entries(value).filter(([name]) => name !== 'mac'))
+  }
+
+  private placeOf(run: RunId, file: string, generation: number, number: number): PartPlace {
+    return { run, file, generation, number, hmacKey: this.parts.hmacKey }
   }
 
   /** A damaged run must not hide the others: it is listed with nothing known of it, and told. */
   private async aboutOf(commit: string, run: RunId): Promise<Readonly<Record<string, unknown>>> {
     try {
       const content = await new CommitView(this.parts.reader, commit).file(['run.json'])
-      const value: unknown = JSON.parse(content?.toString('utf8') ?? 'null')
-      if (typeof value === 'object' && value !== null && !Array.isArray(value))
-        return Object.fromEntries(Object.entries(value))
-      this.parts.warn(`run.json of ${run} is missing or no object`)
+      if (content !== null) return this.parseAbout(content, run)
+      this.parts.warn(`run.json of ${run} is missing`)
     } catch (error) {
       this.parts.warn(`run.json of ${run} cannot be read: ${error instanceof Error ? error.message : String(error)}`)
     }
@@ -252,25 +277,30 @@ const newest = (generations: readonly Generation[]): Generation => {
 const longest = (generations: readonly Generation[]): Generation | undefined =>
   [...generations].sort((a, b) => a.lines - b.lines || a.generation - b.generation).pop()
 
-async function loadPart(view: CommitView, file: string, generation: number, number: number) {
+interface PartPlace {
+  readonly run: RunId
+  readonly file: string
+  readonly generation: number
+  readonly number: number
+  readonly hmacKey: Uint8Array
+}
+
+async function loadPart(view: CommitView, { run, file, generation, number, hmacKey }: PartPlace) {
   const where = `part ${number} of ${file}, generation ${generation}`
   const folder = [String(generation), encodePath(file)]
   const content = await view.file([...folder, `${partName(number)}.jsonl`])
   const about = await view.file([...folder, `${partName(number)}.lines`])
   if (content === null || about === null) throw new RepriseError('damaged', `The ${where} is missing.`)
   const part = parseArchiveJson(partSchema, about, where)
+  requireSeal(part, [...folder, partName(number), run], hmacKey, `The index of ${where}`)
   if (digestOfBytes(content) !== part.stored_digest)
     throw new RepriseError('damaged', `The ${where} does not match its digest.`)
   return { content, part }
 }
 
-async function* readPart(
-  view: CommitView,
-  file: string,
-  generation: number,
-  number: number,
-): AsyncGenerator<ArchivedLine> {
-  const { content, part } = await loadPart(view, file, generation, number)
+async function* readPart(view: CommitView, place: PartPlace): AsyncGenerator<ArchivedLine> {
+  const { file, number } = place
+  const { content, part } = await loadPart(view, place)
   const original = new Map(part.changed)
   let at = 0
   let byte = part.first_byte

@@ -4,6 +4,7 @@ import type { ShownText } from '../../contract/run.ts'
 import { useChange } from '../transport/queries.ts'
 import { asErrorBody } from '../transport/transport.ts'
 import { words } from '../words/en.ts'
+import { RevealDialog } from './reveal-dialog.tsx'
 
 /**
  * What was revealed on this screen. It lives in the screen's own state and nowhere else: leaving the screen covers everything again,
@@ -11,7 +12,8 @@ import { words } from '../words/en.ts'
  */
 interface Reveals {
   readonly shown: ReadonlyMap<string, { readonly text: string | null; readonly why: string | null }>
-  reveal(ref: string): void
+  /** Asks why, and opens it then. */
+  reveal(span: ShownText['hidden'][number]): void
   cover(ref: string): void
 }
 const RevealContext = createContext<Reveals | null>(null)
@@ -19,11 +21,18 @@ const RevealContext = createContext<Reveals | null>(null)
 export function RevealScope({ children }: { readonly children: ReactNode }) {
   const [shown, setShown] = useState<Reveals['shown']>(new Map())
   const { mutate } = useChange('sensitive.reveal')
-  const reveal = useCallback(
-    (ref: string) => {
+  const [asking, setAsking] = useState<ShownText['hidden'][number] | null>(null)
+  const [reason, setReason] = useState('')
+  const open = useCallback(
+    (ref: string, why: string) => {
+      setReason(why)
+      setAsking(null)
       const put = (entry: { readonly text: string | null; readonly why: string | null }) =>
         setShown((now) => new Map(now).set(ref, entry))
-      mutate({ ref }, { onSuccess: put, onError: (failure) => put({ text: null, why: asErrorBody(failure).message }) })
+      mutate(
+        { ref, reason: why },
+        { onSuccess: put, onError: (failure) => put({ text: null, why: asErrorBody(failure).message }) },
+      )
     },
     [mutate],
   )
@@ -34,8 +43,21 @@ export function RevealScope({ children }: { readonly children: ReactNode }) {
       return next
     })
   }, [])
-  const value = useMemo(() => ({ shown, reveal, cover }), [shown, reveal, cover])
-  return <RevealContext.Provider value={value}>{children}</RevealContext.Provider>
+  const value = useMemo(() => ({ shown, reveal: setAsking, cover }), [shown, cover])
+  return (
+    <RevealContext.Provider value={value}>
+      {children}
+      {asking !== null && (
+        <RevealDialog
+          what={words.hidden.label(asking.family, asking.characters)}
+          reference={asking.ref}
+          last={reason}
+          onReveal={(why) => open(asking.ref, why)}
+          onClose={() => setAsking(null)}
+        />
+      )}
+    </RevealContext.Provider>
+  )
 }
 
 interface HiddenProps {
@@ -71,7 +93,7 @@ export function Hidden({ span }: HiddenProps) {
                 type="button"
                 className="shrink-0 text-accent hover:underline"
                 title={words.hidden.logged}
-                onClick={() => reveals.reveal(span.ref)}
+                onClick={() => reveals.reveal(span)}
               >
                 {words.hidden.reveal}
               </button>

@@ -22,7 +22,15 @@ import type { RunDetails } from './run-screen.tsx'
 const w = words.run
 
 /** One run in two lines: what it is, how it ended, what it cost, how completely it was seen. */
-export function RunHeader({ details, at }: { readonly details: RunDetails; readonly at: number }) {
+export function RunHeader({
+  details,
+  at,
+  onExport,
+}: {
+  readonly details: RunDetails
+  readonly at: number
+  readonly onExport: () => void
+}) {
   const { run, coverage } = details
   const tokens = sumTokens(run)
   const [, navigate] = useLocation()
@@ -44,6 +52,9 @@ export function RunHeader({ details, at }: { readonly details: RunDetails; reado
           </Button>
           <IdText id={run.id} />
           <CommandHint command={`reprise show ${run.id}@${at}`} />
+          <Button small onClick={onExport}>
+            {words.export.act}
+          </Button>
         </span>
       </div>
       <div className="mt-1 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 text-dense text-text-2">

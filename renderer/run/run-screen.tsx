@@ -1,5 +1,6 @@
 import { type KeyboardEvent, useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { Output } from '../../contract/endpoints.ts'
+import { ExportDialog } from '../parts/export-dialog.tsx'
 import { Failure, Loading } from '../parts/feedback.tsx'
 import { formatClockSeconds } from '../parts/format.ts'
 import { RevealScope } from '../parts/hidden.tsx'
@@ -146,6 +147,7 @@ function Opened({
         return false
     }
   }
+  const [exporting, setExporting] = useState(false)
   const acts = useMemo<readonly Act[]>(() => {
     if (ticks.data === undefined) return []
     const data = ticks.data
@@ -163,6 +165,7 @@ function Opened({
         label: w.tabs[entry],
         run: () => set({ tab: entry === 'events' ? null : entry }),
       })),
+      { id: 'export', label: words.export.act, run: () => setExporting(true) },
       ...(manifest === null
         ? []
         : [{ id: 'manifest', label: words.timeline.openManifest, run: () => navigate(manifestPath(manifest)) }]),
@@ -172,7 +175,10 @@ function Opened({
 
   const main = (
     <>
-      <RunHeader details={details} at={at} />
+      <RunHeader details={details} at={at} onExport={() => setExporting(true)} />
+      {exporting && (
+        <ExportDialog subject={{ kind: 'run', run: run.id, title: run.title }} onClose={() => setExporting(false)} />
+      )}
       <RunBands details={details} onCoverage={() => set({ tab: 'coverage' })} />
       {ticks.error !== null && <Failure what={w.scrubber} failure={ticks.error} onRetry={() => void ticks.refetch()} />}
       {ticks.data !== undefined && count > 0 && (

@@ -1,4 +1,4 @@
-import { RadioGroup, Switch } from 'radix-ui'
+import { Switch } from 'radix-ui'
 import { type ReactNode, useId, useState } from 'react'
 import { Link } from 'wouter'
 import type { Input } from '../../contract/endpoints.ts'
@@ -17,9 +17,12 @@ import { useView } from '../shell/view-state.ts'
 import { useChange, useRead } from '../transport/queries.ts'
 import { asErrorBody } from '../transport/transport.ts'
 import { words } from '../words/en.ts'
+import { Choice } from './choice.tsx'
+import { CollectionPage } from './collection-page.tsx'
+import { VaultPage } from './vault-page.tsx'
 
 const w = words.settings
-const pages = ['appearance', 'keyboard', 'collection', 'watching', 'about'] as const
+const pages = ['appearance', 'keyboard', 'collection', 'vault', 'watching', 'about'] as const
 type Patch = Input<'settings.set'>
 
 /** What is collected, shown and kept. A change applies at once, with Undo beside it. */
@@ -32,7 +35,9 @@ export default function SettingsScreen({ page }: { readonly page: string | null 
   const put = (what: string, patch: Patch) => {
     const before = settings.data
     if (before === undefined) return
-    const back = Object.fromEntries(Object.keys(patch).map((name) => [name, before[name as keyof Settings]])) as Patch
+    // Settings that are left out when they are empty are empty again.
+    const known = { collection_overrides: [], ...before }
+    const back = Object.fromEntries(Object.keys(patch).map((name) => [name, known[name as keyof Settings]])) as Patch
     setLast({ what, back })
     if (patch.theme !== undefined) useView.getState().setTheme(patch.theme)
     change.mutate(patch)
@@ -117,19 +122,9 @@ function Page({ page, settings, put }: PageProps) {
     case 'keyboard':
       return <Keyboard settings={settings} put={put} />
     case 'collection':
-      return (
-        <>
-          <Choice
-            label={w.collection}
-            value={settings.collection}
-            options={(['digests', 'redacted'] as const).map((id) => ({ id, ...w.collections[id] }))}
-            onChange={(collection) => put(w.collection, { collection })}
-          />
-          <p className="mt-3 max-w-prose text-ui text-text-2">
-            {w.collectionNow} {w.never}
-          </p>
-        </>
-      )
+      return <CollectionPage settings={settings} put={put} />
+    case 'vault':
+      return <VaultPage />
     case 'watching':
       return <Watching settings={settings} put={put} />
     case 'about':
@@ -137,51 +132,6 @@ function Page({ page, settings, put }: PageProps) {
     default:
       return page satisfies never
   }
-}
-
-interface ChoiceProps<T extends string> {
-  readonly label: string
-  readonly value: T
-  readonly options: readonly { readonly id: T; readonly label: string; readonly hint?: string }[]
-  readonly onChange: (value: T) => void
-}
-
-function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
-  const id = useId()
-  return (
-    <div className="mt-5">
-      <h2 id={id} className="font-medium">
-        {label}
-      </h2>
-      <RadioGroup.Root
-        aria-labelledby={id}
-        value={value}
-        onValueChange={(next) => {
-          const chosen = options.find((option) => option.id === next)
-          if (chosen !== undefined) onChange(chosen.id)
-        }}
-        className="mt-1.5 space-y-1"
-      >
-        {options.map((option) => (
-          <div key={option.id} className="flex items-start gap-2.5">
-            <RadioGroup.Item
-              id={`${id}${option.id}`}
-              value={option.id}
-              className="mt-1 flex size-4 shrink-0 items-center justify-center rounded-full border border-line-strong bg-raised data-[state=checked]:border-accent"
-            >
-              <RadioGroup.Indicator className="size-2 rounded-full bg-accent" />
-            </RadioGroup.Item>
-            <label htmlFor={`${id}${option.id}`}>
-              {option.label}
-              {option.hint !== undefined && (
-                <span className="block max-w-prose text-ui text-text-2">{option.hint}</span>
-              )}
-            </label>
-          </div>
-        ))}
-      </RadioGroup.Root>
-    </div>
-  )
 }
 
 type PartProps = Omit<PageProps, 'page'>

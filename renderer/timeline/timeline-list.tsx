@@ -4,6 +4,7 @@ import { Link } from 'wouter'
 import type { TimelineItem } from '../../contract/timeline.ts'
 import { cx } from '../parts/classes.ts'
 import { copyText } from '../parts/copy.ts'
+import { ExportDialog } from '../parts/export-dialog.tsx'
 import { dayKey, formatClock, formatDay, formatDuration, shortId } from '../parts/format.ts'
 import { placeOf } from '../parts/grid-memory.ts'
 import { type MenuEntry, RowMenu } from '../parts/row-menu.tsx'
@@ -114,6 +115,7 @@ export function TimelineList(props: TimelineListProps) {
       navigate(before === null ? manifestPath(after) : comparePath(before, after))
     } else if (row?.type === 'gap') navigate('/health/gaps')
   }
+  const [exporting, setExporting] = useState<{ readonly run: string; readonly title: string } | null>(null)
   const entriesOf = (row: TimelineRow): readonly MenuEntry[] => {
     if (row.type === 'configuration') {
       const { before, after, id } = row.item.drift
@@ -159,6 +161,7 @@ export function TimelineList(props: TimelineListProps) {
       },
       { id: 'agent', label: w.onlyAgent, run: () => setQuery(setToken(query, 'agent', run.runtime)) },
       { id: 'copy', label: words.copyReference, hint: 'y', run: () => void copyText(run.id, run.id) },
+      { id: 'export', label: words.export.act, run: () => setExporting({ run: run.id, title: run.title }) },
       {
         id: 'command',
         label: words.copyCommand,
@@ -333,6 +336,9 @@ export function TimelineList(props: TimelineListProps) {
         />
       )}
       <RowMenu at={menu?.at ?? null} entries={menu?.entries ?? []} onClose={() => setMenu(null)} />
+      {exporting !== null && (
+        <ExportDialog subject={{ kind: 'run', ...exporting }} onClose={() => setExporting(null)} />
+      )}
     </div>
   )
 }

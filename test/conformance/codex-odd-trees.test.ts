@@ -323,6 +323,26 @@ describe('nothing that exists is silently absent', () => {
   })
 })
 
+it('makes path values absolute, within the layer that holds them', () => {
+  const { body } = resolve(treeOf('paths in settings'))
+  const value = (key: string): string => laid?.there(JSON.stringify(body.settings[key]?.value)) ?? ''
+  expect({
+    log_dir: value('log_dir'),
+    below: laid?.there(JSON.stringify(body.settings.log_dir?.overridden.map((lost) => lost.value))),
+    sqlite_home: value('sqlite_home'),
+    roots: value('sandbox_workspace_write.writable_roots'),
+    role: value('agents.extra.config_file'),
+    as_it_is: value('zsh_path'),
+  }).toEqual({
+    log_dir: '"/home/dev/demo/.codex/logs"',
+    below: '["/home/dev/logs"]',
+    sqlite_home: '"/home/dev/.codex/b"',
+    roots: '["/home/dev/demo/flag","/home/dev/flag"]',
+    role: '"/home/dev/.codex/extra.toml"',
+    as_it_is: '"as/it/is"',
+  })
+})
+
 describe('servers', () => {
   it('are merged key by key, with filters, without credentials', () => {
     const { body } = resolve(treeOf('mcp servers'))
@@ -364,6 +384,16 @@ describe('what is not known is said', () => {
       field: 'execution.runtime_version',
       why: 'not given; the rules of 0.171.0 were applied',
     })
+  })
+  it('requirements that are not followed', () => {
+    const { body } = resolve({
+      files: {
+        'etc/codex/requirements.toml': 'allowed_sandbox_modes = ["workspace-write"]\nallow_managed_hooks_only = true\n',
+      },
+    })
+    expect(body.execution.sandbox.mode).toBe('read-only')
+    expect(body.unknown.map(({ field }) => field)).toContain('policy allow_managed_hooks_only')
+    expect(body.policy.managed).toEqual(['/etc/codex/requirements.toml'])
   })
   it('rules that are computed', () => {
     const { body } = resolve({ files: { 'home/dev/.codex/rules/a.rules': rulesFiles['of all kinds']?.text ?? '' } })

@@ -40,11 +40,16 @@ describe('OpenClaw: requests', () => {
   it('rebuilds the messages of a recorded request, less what no transcript holds', async () => {
     const unit = databaseUnit('agent-db', '46362ce9-bc67-41c7-83a6-68ec89201695')
     const request = await requestOf(unit, (words) => words === 'second turn ok')
-    expect(request.body.messages).toEqual(normalise(sentIn('main-turn2.json')))
+    // The vendor's own words in it are left out of the fixture, on both sides.
+    const [system, ...messages] = request.body.messages as readonly Wire[]
+    expect(system).toEqual({ role: 'system', content: '<vendor system prompt, 22849 chars>' })
+    expect(request.system.map(({ text }) => text)).toEqual(['<vendor system prompt, 22849 chars>'])
+    expect(messages).toEqual(normalise(sentIn('main-turn2.json')))
     expect(request.model).toBe('scripted-1')
     expect(request.exact).toBe(false)
     expect(request.why).toContain('OpenClaw records no requests')
-    expect(request.why).toContain('without system prompt, tools and parameters')
+    expect(request.why).toContain('without tools and parameters')
+    expect(request.why).toContain('the system prompt is that of the trajectory')
     expect(request.messages.map(({ role, asSent }) => [role, asSent])).toEqual(
       normalise(sentIn('main-turn2.json')).map(({ role }) => [role, role !== 'user']),
     )
@@ -63,6 +68,9 @@ describe('OpenClaw: requests', () => {
       ['assistant', 'call'],
       ['tool', 'result'],
     ])
+    // Its trajectory was taken out of the fixture, as the program prunes it after 14 days.
+    expect(request.system).toEqual([])
+    expect(request.why).toContain('without system prompt, tools and parameters')
     expect(request.messages[0]?.blocks[0]?.text).toContain('Turn Context (split turn)')
     expect(request.messages[1]?.blocks[0]?.text).toBe('turn 4')
     expect(request.before).toMatchObject({ kept: 3, messages: 3 })

@@ -243,8 +243,14 @@ describe('the configuration file', () => {
       tree.write(path.join(tree.state, name === '.env (state dir)' ? '.env' : name), text)
     const cwd = path.join(tree.home, 'elsewhere')
     tree.write(path.join(cwd, '.env'), one?.cwdDotEnv ?? '')
-    const { body } = tree.resolve({ cwd, env: one?.processEnv ?? {}, flags: ['--local'] })
+    const choice = { cwd, env: one?.processEnv ?? {}, flags: ['--local'] }
+    const { body } = tree.resolve(choice)
     expect(JSON.stringify(body)).not.toContain('state-dotenv')
+    // With a digest that gives everything away the values can be compared.
+    const { settings } = tree.resolve({ ...choice, keyed: (value) => `[${value}]` }).body
+    for (const [name, value] of Object.entries(one?.expected.headers ?? {}))
+      expect(settings[`models.providers.lab.headers.${name}`]?.value_ref).toBe(`secret:settings:[${value}]`)
+    expect(settings['models.providers.lab.apiKey']?.value_ref).toBe(`secret:settings:[${one?.expected.apiKey}]`)
     expect(body.settings['models.providers.lab.apiKey']?.value_ref).toBe('secret:settings:hidden')
     expect(body.settings['models.providers.lab.baseUrl']?.value).toBe('http://127.0.0.1:1/v1')
   })

@@ -191,6 +191,49 @@ describe('OpenClaw: rows', () => {
     ])
   })
 
+  it('gives each stretch the trace of its own turns, which is written before their rows', () => {
+    const trace = (second: number, version: string) => ({
+      type: 'trace.metadata',
+      ts: at(second),
+      runId: `run${second}`,
+      data: {
+        harness: { version, invocation: ['node', 'openclaw', 'agent', '--local', '--message', 'gateway'] },
+        model: {},
+      },
+    })
+    const folder = join(root(), '.openclaw/agents/main/sessions')
+    mkdirSync(folder, { recursive: true })
+    const events = [trace(1, '2026.6.1'), trace(10, '2026.7.1'), trace(20, '2026.7.2')]
+    writeFileSync(join(folder, 's1.trajectory.jsonl'), events.map((event) => `${JSON.stringify(event)}\n`).join(''))
+    const snapshot = (id: string, modelId: string, second: number) => ({
+      type: 'custom',
+      customType: 'model-snapshot',
+      id,
+      timestamp: at(second),
+      data: { provider: 'demo', modelId },
+    })
+    const { summary } = read([
+      snapshot('c1', 'small', 2),
+      message('m1', { role: 'user', content: 'one' }, 3),
+      snapshot('c2', 'large', 11),
+      message('m2', { role: 'user', content: 'two' }, 12),
+      message('m3', { role: 'user', content: 'three' }, 21),
+    ])
+    expect(summary.versions).toEqual(['2026.6.1', '2026.7.1', '2026.7.2'])
+    expect(
+      summary.stretches.map(({ startedAt, version, record }) => [startedAt, version, record.configurations]),
+    ).toEqual([
+      [at(0), '2026.6.1', 1],
+      [at(11), '2026.7.1', 2],
+    ])
+    const body = openclaw.inferManifest(summary.stretches[1] ?? fail())
+    expect(body.execution).toMatchObject({ surface: 'agent --local', model: 'demo/large' })
+    expect(body.unknown).toContainEqual({
+      field: 'execution',
+      why: 'the trajectory shows 2 configurations within this stretch; this is the first',
+    })
+  })
+
   it('keeps an attempt that failed beside the one that went well, and counts neither twice', () => {
     const usage = { input: 5, output: 2, cacheRead: 1, cacheWrite: 0 }
     const { events, summary } = read([

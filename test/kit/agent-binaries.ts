@@ -6,11 +6,6 @@ export type AgentName = keyof typeof agents
 /** The version every table of ours for this agent was verified on. */
 export const agentVersion = (name: AgentName): string => agents[name].version
 
-/** Absolute path of the real program, brought in by `node scripts/setup-agents.mjs`; null when it is not there. */
-export function agentBinary(name: AgentName): string | null {
-  return findCommand(name)?.at(-1) ?? null
-}
-
 /** Whoever leaves the real programs out says so; a missing program alone is a failure. */
 export const withoutAgents = (): boolean => process.env.REPRISE_WITHOUT_AGENTS === '1'
 

@@ -11,6 +11,7 @@ import { createProgramDigests } from '../../daemon/manifest/complete/program-dig
 import type { Parts } from '../../daemon/parts.ts'
 import type { RuntimeAdapter, Surroundings } from '../../daemon/runtimes/adapter.ts'
 import { createRedactor } from '../../daemon/secrets/create-redactor.ts'
+import { createEgress } from '../../daemon/secrets/egress.ts'
 import { openKeys } from '../../daemon/secrets/keys.ts'
 import { openRevealLog } from '../../daemon/secrets/reveal-log.ts'
 import { openIndex, openIndexReader } from '../../daemon/store/index/open-index.ts'
@@ -66,7 +67,8 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
     completion: { git: isolateGit(env), programs: createProgramDigests(), surroundings },
     sources: capturing,
     log,
-    keepTexts: () => true,
+    collection: () => 'redacted',
+    vault: { put: () => Promise.resolve() },
     tell: (told) => news.push(told),
   })
   const reader = createIndexReader(openIndexReader(data), () => false)
@@ -82,6 +84,7 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
     stalled: () => capture.stalled(),
     settings: { damage: () => null },
     homes: { list: () => [], isLive: () => false },
+    egress: createEgress(redactor),
     reveals: openRevealLog(path.join(data, 'vault', 'reads.jsonl')),
   } as unknown as Parts
   let closed = false

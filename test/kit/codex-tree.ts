@@ -3,6 +3,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { z } from 'zod'
 import type { Resolution } from '../../daemon/runtimes/adapter.ts'
+import { joinAgents } from '../../daemon/runtimes/codex/effective-pieces.ts'
 import { resolveCodex } from '../../daemon/runtimes/codex/resolve/index.ts'
 import { fixedNow, git } from './claude-code-tree.ts'
 
@@ -164,12 +165,9 @@ export const agentsPieces = ({ body, order, texts }: Resolution) =>
 /** The block in which those files stand in the first request; null when there are none (0.171.0). */
 export function agentsBlock(resolution: Resolution): string | null {
   const pieces = agentsPieces(resolution)
-  if (pieces.length === 0) return null
-  const project = pieces.filter((piece) => piece.scope === 'project').map((piece) => piece.text)
-  const global = pieces.filter((piece) => piece.scope === 'user').map((piece) => piece.text)
-  const heading = project.length === 0 ? '' : ` for ${resolution.body.execution.cwd}`
-  const text = [...global, ...(project.length === 0 ? [] : [project.join('\n\n')])].join('\n\n--- project-doc ---\n\n')
-  return `# AGENTS.md instructions${heading}\n\n<INSTRUCTIONS>\n${text}\n</INSTRUCTIONS>`
+  const heading = pieces.some((piece) => piece.scope === 'project') ? ` for ${resolution.body.execution.cwd}` : ''
+  const text = joinAgents(pieces)
+  return text === null ? null : `# AGENTS.md instructions${heading}\n\n<INSTRUCTIONS>\n${text}\n</INSTRUCTIONS>`
 }
 
 /** The text under a label: `developer instructions`, `base instructions`, `memory summary`. */

@@ -23,6 +23,8 @@ export interface ResolveChoice {
   readonly cwd: string
   readonly flags: readonly string[]
   readonly env: Readonly<Record<string, string>>
+  /** Stands for the keyed digest of a secret. */
+  readonly keyed: (value: string) => string
 }
 
 /** A throw-away home. With `length` its path has exactly that many characters, for what depends on the length of a path. */
@@ -56,6 +58,7 @@ export function layOpenClawHome(length?: number): OpenClawHome {
           now: () => new Date('2026-11-30T12:00:00Z'),
         },
         version: '2026.9.6',
+        ...(choice.keyed === undefined ? {} : { keyed: choice.keyed }),
       }),
     remove: () => rmSync(home, { recursive: true, force: true }),
   }

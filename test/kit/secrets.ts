@@ -1,3 +1,6 @@
+import { createRedactor } from '../../daemon/secrets/create-redactor.ts'
+import { createEgress, type Egress } from '../../daemon/secrets/egress.ts'
+
 export interface Planted {
   readonly family: string
   /** What must not be found anywhere afterwards. */
@@ -100,3 +103,6 @@ export function plantedSecrets(): readonly Planted[] {
     named('base64-anthropic', wrapped.slice(24, 64), `data:text/plain;base64,${wrapped}`),
   ]
 }
+
+/** The gate of a daemon, with a key of its own. */
+export const testGate = (): Egress => createEgress(createRedactor(Buffer.alloc(32, 7)))

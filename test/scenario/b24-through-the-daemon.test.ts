@@ -94,12 +94,18 @@ describe('B24: secrets in sessions and configuration', () => {
     const detail = await daemon.call('runs.event', { run: String(runs[0]?.id), seq: 1 })
     const hidden = detail.parts[0]?.body.hidden[0]
     expect(hidden).toMatchObject({ characters: secrets[0]?.length })
-    expect(await daemon.call('sensitive.reveal', { ref: String(hidden?.ref) })).toEqual({ text: secrets[0], why: null })
+    const reason = 'to see whether the deploy used the old key'
+    expect(await daemon.call('sensitive.reveal', { ref: String(hidden?.ref), reason })).toEqual({
+      text: secrets[0],
+      why: null,
+    })
+    await expect(daemon.call('sensitive.reveal', { ref: String(hidden?.ref), reason: ' ' })).rejects.toThrow(/reason/)
     const { reads } = await daemon.call('sensitive.reads', {})
-    expect(reads[0]).toMatchObject({ ref: hidden?.ref, family: hidden?.family, by: 'socket' })
+    expect(reads[0]).toMatchObject({ ref: hidden?.ref, family: hidden?.family, by: 'socket', reason })
+    expect(reads[0]?.who).not.toBe('')
     // A span that was not covered cannot be had this way: it would be reading without a record.
     const [place] = String(hidden?.ref).split(/:\d+-\d+$/)
-    expect(await daemon.call('sensitive.reveal', { ref: `${place}:0-3` })).toMatchObject({ text: null })
+    expect(await daemon.call('sensitive.reveal', { ref: `${place}:0-3`, reason })).toMatchObject({ text: null })
     expect((await daemon.call('sensitive.reads', {})).reads.length).toBe(reads.length)
   })
 })

@@ -96,7 +96,10 @@ describe('what the model saw', () => {
     expect(JSON.stringify(context)).not.toContain(secret)
     const hidden = context.messages[0]?.blocks[0]?.body.hidden ?? []
     expect(hidden).toHaveLength(1)
-    expect(await daemon.call('sensitive.reveal', { ref: String(hidden[0]?.ref) })).toEqual({ text: secret, why: null })
+    expect(await daemon.call('sensitive.reveal', { ref: String(hidden[0]?.ref), reason: 'a test' })).toEqual({
+      text: secret,
+      why: null,
+    })
     const { reads } = await daemon.call('sensitive.reads', {})
     expect(reads.at(0)).toMatchObject({ ref: hidden[0]?.ref })
   })

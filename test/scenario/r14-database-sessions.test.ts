@@ -81,11 +81,11 @@ const stateInIndex = (of: Talk = talk) =>
 const gaps = () => capture.query("select kind, path, message from gaps where kind <> 'resolve_failed'")
 const namesIn = (folder: string): string[] => (fs.existsSync(folder) ? fs.readdirSync(folder) : [])
 const until = async (look: () => Promise<boolean>): Promise<void> => {
-  for (let waited = 0; waited < 10_000; waited += 20) {
+  for (let waited = 0; waited < 25_000; waited += 20) {
     if (await look()) return
     await sleep(20)
   }
-  throw new Error('nothing within 10 s')
+  throw new Error('nothing within 25 s')
 }
 
 describe('a session in a database', () => {
@@ -294,7 +294,10 @@ describe('a session in a database', () => {
     const { parts } = await capture.runs['runs.event']({ run: (await runOf()).id, seq: 1 })
     const hidden = parts.flatMap(({ body }) => body.hidden)[0]
     expect(hidden).toBeDefined()
-    const opened = await capture.sensitive['sensitive.reveal']({ ref: String(hidden?.ref) }, { via: 'process' })
+    const opened = await capture.sensitive['sensitive.reveal'](
+      { ref: String(hidden?.ref), reason: 'a test' },
+      { via: 'process' },
+    )
     expect(opened).toEqual({ text: secret, why: null })
   })
 

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { asDigest, asRunId, type Digest } from '../../contract/index.ts'
+import { asDigest, asRunId, type Digest, type Drift } from '../../contract/index.ts'
 import { signManifest, verifyManifest } from '../../daemon/manifest/sign.ts'
 import { keyIdOf } from '../../daemon/secrets/keys.ts'
 import { manifestBody, type OpenedStore, openTestStore, sliceOf, temporaryDirectory } from '../kit/store.ts'
@@ -130,6 +130,132 @@ describe('texts and sessions', () => {
     const { damaged } = await opened.store.check()
     expect(damaged.join('\n')).toContain(text)
     expect(damaged.join('\n')).toContain('s.jsonl')
+  })
+})
+
+describe('every other object', () => {
+  /** One byte of a JSON text, in a value: what is left still parses. */
+  const alter = (content: Buffer, before: string): Buffer => {
+    const at = content.indexOf(before) + before.length
+    expect(at, content.toString()).toBeGreaterThan(before.length - 1)
+    const changed = Buffer.from(content)
+    changed[at] = (changed[at] ?? 0) === 0x31 ? 0x32 : 0x31
+    return changed
+  }
+  const readLines = async () => {
+    for await (const line of opened.store.sessions.read(RUN, 's.jsonl')) expect(line).toBeDefined()
+  }
+  const damagedOf = async () => {
+    const { ok, damaged } = await opened.store.check()
+    expect(ok).toBe(false)
+    return damaged.join('\n')
+  }
+
+  it.each([
+    ['the places of archived lines', '1/s.jsonl/00000000.lines', '"first_byte":', '00000000.lines|part 0 of s.jsonl'],
+    ['the list of files of a session', 'files.json', '"lines":', 'files.json'],
+    ['what a session is', 'run.json', '"title":"', 'run.json'],
+  ])('%s: altered in a way Git finds right, it is named', async (_, file, before, named) => {
+    await rewrite(`refs/sessions/${RUN}`, file, (content) => alter(content, before))
+    if (file === 'run.json') expect(await opened.store.sessions.about(RUN)).toEqual({})
+    else await expect(readLines()).rejects.toMatchObject({ code: 'damaged' })
+    expect(await damagedOf()).toMatch(new RegExp(`${RUN}.*(?:${named})`))
+  })
+
+  it('an archived session put in the place of another one', async () => {
+    const other = asRunId('r_ba9876543210')
+    await opened.store.sessions.append(other, { title: 'y' }, [sliceOf('s.jsonl', '{"a":2}\n{"b":3}\n')], false)
+    await opened.store.close()
+    raw(['update-ref', `refs/sessions/${RUN}`, `refs/sessions/${other}`])
+    opened = await openTestStore(dir.path)
+    await expect(readLines()).rejects.toMatchObject({ code: 'damaged' })
+    expect(await damagedOf()).toContain(RUN)
+  })
+
+  it('a signature', async () => {
+    await rewrite('refs/reprise/manifests', manifestPath(), (content) => alter(content, '"signature":"'))
+    await expect(opened.store.manifests.get(digest)).rejects.toThrow(/signature/)
+    expect(await damagedOf()).toContain(digest)
+  })
+
+  it('a text that a manifest names: any byte, its count and its seal', async () => {
+    for (const before of ['"redactions":', '"mac":"', 'Always ']) {
+      await rewrite('refs/reprise/texts', `aa/${text.slice(7)}`, (content) => alter(content, before))
+      await expect(opened.store.texts.get(text), before).rejects.toMatchObject({ code: 'damaged' })
+      expect(await damagedOf()).toContain(text)
+      await opened.store.close()
+      raw(['update-ref', 'refs/reprise/texts', 'refs/reprise/texts~1'])
+      opened = await openTestStore(dir.path)
+    }
+  })
+
+  it('a change of configuration', async () => {
+    const drift: Drift = {
+      id: 'd_1',
+      at: '2026-11-30T12:00:00.000Z',
+      home: 'h_0123456789ab',
+      home_path: '/home/dev/.claude',
+      runtime: 'claude-code',
+      workspace: null,
+      kind: 'configuration',
+      title: 'model 1 changed',
+      changes: [],
+      writer: { who: 'unknown', run: null, seq: null, why: 'no run was going on' },
+      alert: null,
+      helpers: [],
+      before: null,
+      after: digest,
+    }
+    await opened.store.configuration.append(drift)
+    await opened.store.close()
+    const [path = ''] = raw(['ls-tree', '-r', '--name-only', 'refs/homes/h_0123456789ab']).toString().split('\n')
+    opened = await openTestStore(dir.path)
+    const seen: unknown[] = []
+    for await (const one of opened.store.configuration.list()) seen.push(one)
+    expect(seen).toEqual([drift])
+    await rewrite('refs/homes/h_0123456789ab', path, (content) => alter(content, '"title":"model '))
+    for await (const one of opened.store.configuration.list()) expect(one).toBe('not given out')
+    expect(await damagedOf()).toMatch(/h_0123456789ab/)
+    expect(opened.logged.join('\n')).toContain('seal')
+  })
+
+  it('exchanged keys, each by its name', async () => {
+    for (const name of ['hmac.key', 'signing.pem']) {
+      await opened.store.close()
+      const path = join(dir.path, 'keys', name)
+      const old = readFileSync(path)
+      const { privateKey } = generateKeyPairSync('ed25519')
+      writeFileSync(
+        path,
+        name === 'hmac.key' ? Buffer.alloc(32, 3) : privateKey.export({ type: 'pkcs8', format: 'pem' }),
+      )
+      opened = await openTestStore(dir.path)
+      expect(await damagedOf()).toContain(`keys/${name}`)
+      await expect(
+        name === 'hmac.key' ? opened.store.texts.get(text) : opened.store.manifests.get(digest),
+      ).rejects.toMatchObject({ code: 'damaged' })
+      await opened.store.close()
+      writeFileSync(path, old)
+      opened = await openTestStore(dir.path)
+      expect((await opened.store.check()).damaged).toEqual([])
+    }
+  })
+
+  it('a pack that is cut off', async () => {
+    await opened.store.maintain()
+    await opened.store.close()
+    const folder = join(gitDir(), 'objects', 'pack')
+    const [pack = ''] = readdirSync(folder).filter((name) => name.endsWith('.pack'))
+    chmodSync(join(folder, pack), 0o600)
+    const intact = readFileSync(join(folder, pack))
+    for (const length of [0, 11, Math.floor(intact.length / 2), intact.length - 1]) {
+      writeFileSync(join(folder, pack), intact.subarray(0, length))
+      opened = await openTestStore(dir.path)
+      expect(await damagedOf(), `${length} bytes`).toMatch(/pack|refs|missing|damaged/)
+      await opened.store.close()
+      writeFileSync(join(folder, pack), intact)
+    }
+    opened = await openTestStore(dir.path)
   })
 })
 

@@ -8,12 +8,13 @@ import { WebSocket } from 'ws'
 import type { Dispatch } from '../../daemon/api/dispatch.ts'
 import { type Listener, type Loopback, listenOnLoopback, listenOnSocket } from '../../daemon/api/listeners.ts'
 import { createPushHub } from '../../daemon/api/push-hub.ts'
+import { testGate } from '../kit/secrets.ts'
 
 /** The doors of the daemon, with a dispatch that answers everything: only who gets through is asked here. */
 const dispatch: Dispatch = Object.assign(() => Promise.resolve({ ok: true as const, output: { through: true } }), {
   drain: () => Promise.resolve(),
 })
-const hub = createPushHub()
+const hub = createPushHub(testGate())
 let dir: string
 let socket: string
 let door: Listener

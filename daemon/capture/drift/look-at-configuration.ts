@@ -10,6 +10,9 @@ import type { Resolution, RuntimeAdapter, Surroundings } from '../../runtimes/ad
 import type { Redactor } from '../../secrets/redactor.ts'
 import { type Database, statements } from '../../store/index/database.ts'
 import type { Store } from '../../store/store.ts'
+import type { Collection } from '../collection.ts'
+import type { KeepOriginals } from '../keep-originals.ts'
+import { keepTexts } from '../keep-texts.ts'
 import { homeIdOf } from '../run-ids.ts'
 import { attributeChange } from './attribute-change.ts'
 import { type ConfigurationState, readState } from './configuration-state.ts'
@@ -52,7 +55,8 @@ export interface ConfigurationWatchParts {
   readonly adapters: ReadonlyMap<RuntimeName, RuntimeAdapter>
   readonly surroundings: Surroundings
   readonly completion: CompletionParts
-  readonly keepTexts: () => boolean
+  readonly collection: Collection
+  readonly originals: KeepOriginals
   readonly tell: (drift: Drift) => void
   readonly fault: (what: string, error: unknown) => void
 }
@@ -104,13 +108,11 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
 
   const freeze = async (adapter: RuntimeAdapter, place: Place, resolution: Resolution) => {
     const whole = await completeBody(completion, adapter, place.home, resolution.body, 'now')
-    if (parts.keepTexts()) {
-      const texts = resolution.body.instructions.sources.flatMap(({ uri, text_digest }) => {
-        const text = resolution.texts.get(uri)?.text
-        return text_digest === null || typeof text !== 'string' ? [] : [{ digest: text_digest as Digest, text }]
-      })
-      if (texts.length > 0) await store.texts.put(texts)
-    }
+    const texts = resolution.body.instructions.sources.flatMap(({ uri, text_digest }) => {
+      const text = resolution.texts.get(uri)?.text
+      return text_digest === null || typeof text !== 'string' ? [] : [{ digest: text_digest as Digest, text }]
+    })
+    await keepTexts(parts, { home: place.home, workspaces: place.workspace === null ? [] : [place.workspace] }, texts)
     const scanned = scanSources(whole, ({ uri }) => resolution.texts.get(uri), redactor)
     return store.manifests.put(withChecks(redactBody(scanned, redactor), redactor).body)
   }

@@ -6,10 +6,10 @@ import { databaseFiles, type HomeDatabase, readDatabase } from '../shared/sqlite
 import { columnsOf, parseRow, readAbout, readEntry } from './agent-database.ts'
 import { statOf } from './agent-sessions.ts'
 import type { Evidence, OpenClawRecord, PromptReport, Trace } from './evidence.ts'
-import { agentPlace, listNames } from './places.ts'
-import { linesOfFile } from './read-source.ts'
+import { agentPlace } from './places.ts'
 import { fingerprintOf, readReport, readTraces } from './read-trace.ts'
 import { parseSessionKey } from './session-key.ts'
+import { eventsOfFiles, tracedEvents, trajectoryFiles } from './trajectory.ts'
 import type { UnitMeta } from './unit-meta.ts'
 
 interface Found {
@@ -50,9 +50,7 @@ export class BesideSession {
       ...(previous === null ? {} : { previous_session: previous }),
     }
     const found = all.length === 0 ? nothing : this.#look()
-    const stretches = all.map((evidence, n) =>
-      evidence.toStretch(home, session, common, partOf(found, evidence, n === 0, all[n + 1]?.startedAt ?? null)),
-    )
+    const stretches = all.map((evidence) => evidence.toStretch(home, session, common, partOf(found, evidence, all)))
     const versions = found.traces.flatMap(({ version }) => (version === null ? [] : [version]))
     return { versions: [...new Set(versions)], stretches }
   }
@@ -83,7 +81,7 @@ export class BesideSession {
   #look(): Found {
     const place = agentPlace(this.#unit.home, this.#meta.agent)
     const index = join(place.sessions, 'sessions.json')
-    const trajectories = this.#trajectories()
+    const trajectories = trajectoryFiles(place, this.#meta.sessionId)
     const stamp = [...databaseFiles(place.database), index, ...trajectories]
       .map((path) => {
         const stat = statOf(path)
@@ -99,7 +97,7 @@ export class BesideSession {
       // Being written to, or damaged: the transcript was read all the same, and its manifest says what is not known.
       return this.#found
     }
-    const fromFiles = readTraces(eventsOf(trajectories))
+    const fromFiles = readTraces(eventsOfFiles(trajectories))
     const entry = Object.values(indexOf(index) ?? {}).find((one) => asRow(one)?.sessionId === sessionId)
     this.#found = {
       ...found,
@@ -109,51 +107,15 @@ export class BesideSession {
     this.#stamp = stamp
     return this.#found
   }
-
-  #trajectories(): readonly string[] {
-    const { sessions, imported } = agentPlace(this.#unit.home, this.#meta.agent)
-    const name = `${this.#meta.sessionId}.trajectory.jsonl`
-    return [
-      join(sessions, name),
-      ...listNames(imported, () => {})
-        .filter((one) => one.startsWith(name))
-        .map((one) => join(imported, one)),
-    ].filter((path) => statOf(path)?.isFile() === true)
-  }
 }
 
 function readBeside(db: HomeDatabase, session: string): Found {
   const { schema, program } = readAbout(db)
-  const traced = columnsOf(db, 'trajectory_runtime_events').has('event_json')
   return {
-    traces: traced ? readTraces(tracedEvents(db, session)) : [],
+    traces: readTraces(tracedEvents(db, session)),
     report: readReport(readEntry(db, session)?.systemPromptReport),
     schema,
     program,
-  }
-}
-
-function* tracedEvents(db: HomeDatabase, session: string): Iterable<Row> {
-  for (const { event_json } of db.each(
-    `select event_json from home.trajectory_runtime_events where session_id = ?
-     and (instr(event_json, '"type":"trace.metadata"') > 0 or instr(event_json, '"type":"context.compiled"') > 0) order by seq`,
-    session,
-  )) {
-    const row = typeof event_json === 'string' ? parseRow(event_json) : null
-    if (row !== null) yield row
-  }
-}
-
-function* eventsOf(files: readonly string[]): Iterable<Row> {
-  for (const file of files) {
-    try {
-      for (const line of linesOfFile(file)) {
-        const row = parseRow(line)
-        if (row !== null) yield row
-      }
-    } catch {
-      // Gone or unreadable: what it would have told stays unknown.
-    }
   }
 }
 
@@ -165,22 +127,27 @@ function indexOf(path: string): Row | null {
   }
 }
 
-/** What was written while the stretch went on. The first trace of a turn stands: it was there when the stretch began. */
-function partOf(found: Found, evidence: Evidence, first: boolean, until: string | null): Partial<OpenClawRecord> {
-  const within = (at: string | null): boolean =>
-    at !== null && (first || evidence.startedAt === null || at >= evidence.startedAt) && (until === null || at < until)
-  const traces = found.traces.filter(({ at }) => within(at))
+/**
+ * What belongs to a stretch. Report and trajectory of a turn are written before its first row, so each goes to the first stretch that has
+ * a row behind it (2026.9.6). The first trace stands: it was there when the stretch began.
+ */
+function partOf(found: Found, evidence: Evidence, all: readonly Evidence[]): Partial<OpenClawRecord> {
+  const isOf = (at: string | null): boolean =>
+    at !== null && (all.find(({ lastAt }) => lastAt !== null && lastAt >= at) ?? all.at(-1)) === evidence
+  const traces = found.traces.filter(({ at }) => isOf(at))
   const [trace] = traces
   return {
     ...(trace === undefined ? {} : { trace, configurations: countConfigurations(traces) }),
-    ...(found.report !== null && within(found.report.at) ? { report: found.report } : {}),
+    ...(found.report !== null && isOf(found.report.at) ? { report: found.report } : {}),
     ...(found.schema === null ? {} : { schema: found.schema }),
     ...(found.program === null ? {} : { database_program: found.program }),
   }
 }
 
-/** Tool lists are cut in some turns; those that are there are compared with each other only. */
+/** Lists and prompts are cut in some turns; those that are there are compared with each other only. */
 function countConfigurations(traces: readonly Trace[]): number {
-  const tools = traces.flatMap((trace) => (trace.tools === null ? [] : [JSON.stringify(trace.tools)]))
-  return Math.max(new Set(traces.map(fingerprintOf)).size, new Set(tools).size)
+  const kinds = (['tools', 'instructions', 'skills'] as const).map((field) =>
+    traces.flatMap((trace) => (trace[field] === null ? [] : [JSON.stringify(trace[field])])),
+  )
+  return Math.max(...[traces.map(fingerprintOf), ...kinds].map((values) => new Set(values).size))
 }

@@ -48,8 +48,19 @@ export interface Trace {
     readonly deny: readonly string[]
   } | null
   readonly plugins: readonly TracedPlugin[] | null
-  /** Names only: the report digests their schemas in its own way, and two kinds of digest would look like a change. */
+  /**
+   * Names only: the report digests their schemas in its own way, and two kinds of digest would look like a change. Null when the list is
+   * cut, as it mostly is.
+   */
   readonly tools: readonly string[] | null
+  /** Files of the workspace as the system prompt of the turn shows them, in its order; null when the trajectory does not hold the prompt. */
+  readonly instructions: readonly InstructionText[] | null
+  readonly skills: readonly string[] | null
+}
+
+export interface InstructionText {
+  readonly path: string
+  readonly text: string
 }
 
 export interface TracedPlugin {
@@ -89,6 +100,8 @@ type Seen = 'format' | 'provider' | 'model' | 'api' | 'thinking' | 'prompt_diges
 export class Evidence {
   readonly n: number
   readonly startedAt: string | null
+  /** Time of its last row: what is kept beside the transcript was written before the rows of its turn. */
+  lastAt: string | null = null
   cwd: string | null = null
   readonly #seen: Partial<Pick<OpenClawRecord, Seen>>
   readonly #tools = new Set<string>()

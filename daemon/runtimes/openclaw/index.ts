@@ -4,6 +4,7 @@ import { describeHome } from './describe-home.ts'
 import { sessionFacts } from './facts.ts'
 import { helperFile } from './helper-files.ts'
 import { findHomes, watchPlaces } from './homes.ts'
+import { recordedTexts } from './infer-instructions.ts'
 import { inferManifest } from './infer-manifest.ts'
 import { joinManifest } from './join-manifest.ts'
 import { listSessions, listSideFiles } from './list-sessions.ts'
@@ -32,9 +33,8 @@ export const openclaw: RuntimeAdapter = {
   helperFile,
   resolve: resolveOpenClaw,
   describeEvent,
-  rebuildRequest: (_unit, reply, lines) => rebuildRequest(reply, lines),
+  rebuildRequest,
   inferManifest,
   joinManifest,
-  // The report of a session names the files that entered the context, never their texts.
-  recordedTexts: () => [],
+  recordedTexts,
 }

@@ -19,8 +19,10 @@ export function inferCapabilities(record: OpenClawRecord, unknown: Unknown[]): C
     )
   else if (report === undefined)
     say('tools.schema_digest', 'the trajectory names the tools without the digests the report has')
-  if (report === undefined)
-    say('skills', 'no report on the prompt of this stretch lists the skills: only used ones are known')
+  if (named?.some(({ name }) => name === 'tool_search' || name === 'tool_search_code') === true)
+    say('tools.presented', 'tool search was on: which tools stood in the requests themselves is not recorded')
+  const skills = report?.skills ?? trace?.skills ?? null
+  if (skills === null) say('skills', 'no record of this stretch lists the skills: only used ones are known')
   if (trace?.plugins === undefined || trace.plugins === null)
     say('plugins', 'no trajectory of this stretch lists the plugins')
   say('commands', 'commands do not stand in the record')
@@ -28,7 +30,7 @@ export function inferCapabilities(record: OpenClawRecord, unknown: Unknown[]): C
   say('hooks', 'hooks do not stand in the record')
   say('mcp_servers', 'the record does not say which tools come from an MCP server')
   return {
-    skills: skillsOf(report?.skills ?? [...usedSkills], usedSkills),
+    skills: skillsOf(skills ?? [...usedSkills], usedSkills),
     commands: [],
     agents: [],
     plugins: (trace?.plugins ?? []).map(pluginOf),
@@ -49,7 +51,7 @@ const skillsOf = (names: readonly string[], used: ReadonlySet<string>): Capabili
     name,
     version: null,
     digest: null,
-    source: 'record:report',
+    source: 'record:prompt',
     status: 'active',
     reason: null,
     description: null,

@@ -1,10 +1,16 @@
 import { pathToFileURL } from 'node:url'
-import type { ManifestBody, ManifestSource } from '../../../contract/index.ts'
-import type { OpenClawRecord, ReportedFile } from './evidence.ts'
+import type { Digest, ManifestBody, ManifestSource } from '../../../contract/index.ts'
+import { effectiveDigest, textDigest } from '../../manifest/effective-text.ts'
+import type { StretchEvidence } from '../adapter.ts'
+import type { InstructionText, OpenClawRecord, ReportedFile } from './evidence.ts'
+import { isCovered } from './project-context.ts'
 
 type Unknown = ManifestBody['unknown'][number]
+type Instructions = ManifestBody['instructions']
 
-const RULE = "as the program's own report on the prompt names it"
+const FROM_PROMPT = 'as the system prompt in the trajectory of the turn shows it'
+const FROM_REPORT = "as the program's own report on the prompt names it"
+const MISSING = '[MISSING] Expected at: '
 
 /** Order of the prompt (runtime page 5.2); the report lists files in the order in which they are loaded. */
 const ranks: Readonly<Record<string, number>> = {
@@ -19,14 +25,24 @@ const ranks: Readonly<Record<string, number>> = {
 const rankOf = ({ path }: ReportedFile): number => ranks[nameOf(path).toLowerCase()] ?? 100
 const nameOf = (path: string): string => path.split(/[\\/]/).at(-1) ?? path
 
+/** Texts of the files that entered the context, as far as the trajectory still holds the system prompt and covered nothing in them. */
+export function recordedTexts(stretch: StretchEvidence): readonly { readonly digest: Digest; readonly text: string }[] {
+  const { trace } = stretch.record as Readonly<Record<string, unknown>> & OpenClawRecord
+  return (trace?.instructions ?? [])
+    .filter(({ text }) => !isCovered(text))
+    .map(({ text }) => ({ digest: textDigest(text), text }))
+}
+
 export function inferInstructions(
-  { report }: OpenClawRecord,
+  { report, trace }: OpenClawRecord,
   unknown: Unknown[],
   empty: ManifestBody['empty'],
-): ManifestBody['instructions'] {
+): Instructions {
+  const shown = trace?.instructions ?? null
+  if (shown !== null) return fromPrompt(shown, report?.files ?? [], unknown, empty)
   unknown.push({
     field: 'instructions.effective_digest',
-    why: 'the record names sizes of the files that entered the context, not their texts',
+    why: 'no trajectory of the stretch holds the system prompt; the report names sizes of the files, not their texts',
   })
   if (report === undefined) {
     unknown.push({
@@ -47,15 +63,72 @@ export function inferInstructions(
   return {
     effective_digest: null,
     resolved_order: entering.map(({ path }) => path),
+    sources: [...entering.map((file, position) => reported(file, position)), ...leftOut(report.files)],
+  }
+}
+
+/** The prompt says what entered and in which order; the report adds raw sizes, and what did not enter. */
+function fromPrompt(
+  shown: readonly InstructionText[],
+  files: readonly ReportedFile[],
+  unknown: Unknown[],
+  empty: ManifestBody['empty'],
+): Instructions {
+  const covered = shown.filter(({ text }) => isCovered(text))
+  if (shown.length === 0)
+    empty.push({ category: 'instructions', why: 'the system prompt holds no file of the workspace' })
+  if (covered.length > 0)
+    unknown.push({
+      field: 'instructions.effective_digest',
+      why: `the program covered values in ${covered.map(({ path }) => path).join(', ')} when it wrote the trajectory`,
+    })
+  unknown.push({
+    field: 'instructions.sources.digest',
+    why: 'the record shows the text that entered, not the bytes of the files',
+  })
+  return {
+    effective_digest:
+      covered.length > 0 ? null : effectiveDigest(shown.map(({ path, text }) => ({ path, label: null, text }))),
+    resolved_order: shown.map(({ path }) => path),
     sources: [
-      ...entering.map((file, position) => sourceOf(file, position)),
-      ...report.files.filter(({ injected }) => injected === 0).map((file) => sourceOf(file, null)),
+      ...shown.map(({ path, text }, position) => {
+        const file = files.find((one) => one.path === path && one.injected === text.length)
+        const missing = text.startsWith(MISSING)
+        return {
+          ...sourceOf(path, position, FROM_PROMPT),
+          reason: missing ? 'the file is missing: the runtime says so in its place' : null,
+          text_digest: isCovered(text) ? null : textDigest(text),
+          truncated: file?.truncated === true ? { at: file.injected, unit: 'utf16' } : null,
+          ...(file === undefined ? {} : { raw_chars: file.raw }),
+          injected_chars: text.length,
+        }
+      }),
+      ...leftOut(files).filter(({ path }) => !shown.some((one) => one.path === path)),
     ],
   }
 }
 
-function sourceOf(file: ReportedFile, position: number | null): ManifestSource {
-  const { path, missing, raw, injected, truncated } = file
+function reported(file: ReportedFile, position: number): ManifestSource {
+  return {
+    ...sourceOf(file.path, position, FROM_REPORT),
+    reason: file.missing ? 'the file is missing: the runtime says so in its place' : null,
+    truncated: file.truncated ? { at: file.injected, unit: 'utf16' } : null,
+    raw_chars: file.raw,
+    injected_chars: file.injected,
+  }
+}
+
+const leftOut = (files: readonly ReportedFile[]): readonly ManifestSource[] =>
+  files
+    .filter(({ injected }) => injected === 0)
+    .map(({ path, missing, raw }) => ({
+      ...sourceOf(path, null, FROM_REPORT),
+      reason: missing ? 'the file is missing' : 'nothing of it entered the context',
+      raw_chars: raw,
+      injected_chars: 0,
+    }))
+
+function sourceOf(path: string, position: number | null, rule: string): ManifestSource {
   return {
     uri: path.startsWith('/') ? pathToFileURL(path).href : `record:${path}`,
     path,
@@ -64,24 +137,16 @@ function sourceOf(file: ReportedFile, position: number | null): ManifestSource {
     label: null,
     position,
     status: position === null ? 'not_loaded' : 'loaded',
-    reason: missing
-      ? position === null
-        ? 'the file is missing'
-        : 'the file is missing: the runtime says so in its place'
-      : position === null
-        ? 'nothing of it entered the context'
-        : null,
-    rule: RULE,
+    reason: null,
+    rule,
     digest: null,
     text_digest: null,
     bytes: null,
     imported_by: [],
     trigger: null,
-    truncated: truncated ? { at: injected, unit: 'utf16' } : null,
+    truncated: null,
     scan: null,
     used: position === null ? null : true,
     classification: 'private',
-    raw_chars: raw,
-    injected_chars: injected,
   }
 }

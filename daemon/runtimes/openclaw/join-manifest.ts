@@ -26,6 +26,8 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     agent: { ...asRow(resolved.execution.agent), ...asRow(seen.agent) },
   }
   const { tools, skills, plugins } = inferred.capabilities
+  const shown = inferred.instructions.effective_digest
+  const differs = shown !== null && shown !== resolved.instructions.effective_digest
   const differing = inferred.instructions.sources.flatMap((shown) => differenceOf(shown, resolved.instructions.sources))
   const listed = (field: 'tools' | 'skills' | 'plugins'): boolean =>
     inferred.capabilities[field].length > 0 &&
@@ -36,6 +38,7 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     origin: 'captured',
     created_at: inferred.created_at,
     task: inferred.task,
+    instructions: differs ? { ...resolved.instructions, effective_digest: shown } : resolved.instructions,
     execution,
     capabilities: {
       ...resolved.capabilities,
@@ -46,6 +49,14 @@ export const joinManifest = (resolved: ManifestBody, inferred: ManifestBody): Ma
     context: { ...inferred.context, ...resolved.context, ...sessionOf(inferred.context, resolved.context) },
     unknown: [
       ...resolved.unknown.filter(({ field }) => !known.has(field)),
+      ...(differs
+        ? [
+            {
+              field: 'instructions.sources',
+              why: 'the session shows other instruction text than the files gave when they were read a moment later; the effective digest is that of the session',
+            },
+          ]
+        : []),
       ...differing.map((why) => ({ field: 'instructions.sources', why })),
       { field: 'execution.flags', why: 'a session does not name the flags it was started with' },
     ].filter((entry, n, all) => all.findIndex(({ field, why }) => field === entry.field && why === entry.why) === n),

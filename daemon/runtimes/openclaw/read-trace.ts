@@ -1,31 +1,41 @@
 import { createHash } from 'node:crypto'
 import canonicalize from 'canonicalize'
-import { asInstantText, asList, asName, asNames, asNumber, asRow, type Row } from '../shared/fields.ts'
+import { asInstantText, asList, asName, asNames, asNumber, asRow, asText, type Row } from '../shared/fields.ts'
 import type { PromptReport, ReportedFile, Trace, TracedPlugin } from './evidence.ts'
+import { readListedSkills, readProjectContext } from './project-context.ts'
 import { instantOf } from './unit-meta.ts'
 
 /** Trajectory events of one session, in order, as what they say of the configuration of each turn. */
 export function readTraces(events: Iterable<Row>): readonly Trace[] {
   const traces: Trace[] = []
-  const tools = new Map<string, readonly string[]>()
+  const compiled = new Map<string, Pick<Trace, 'tools' | 'instructions' | 'skills'>>()
   const runs: string[] = []
   for (const event of events) {
     const run = asName(event.runId) ?? ''
     const data = asRow(event.data)
-    if (event.type === 'context.compiled' && Array.isArray(data?.tools)) {
-      if (!tools.has(run))
-        tools.set(
-          run,
-          data.tools.map((tool) => asName(asRow(tool)?.name)).filter((name) => name !== null),
-        )
-    } else if (event.type === 'trace.metadata' && data !== null) {
+    if (data === null) continue
+    if (event.type === 'context.compiled') {
+      if (!compiled.has(run)) compiled.set(run, readCompiled(data))
+    } else if (event.type === 'trace.metadata') {
       const at = asInstantText(event.ts)
       if (at === null) continue
       traces.push(readTrace(at, data))
       runs.push(run)
     }
   }
-  return traces.map((trace, n) => ({ ...trace, tools: tools.get(runs[n] ?? '') ?? null }))
+  return traces.map((trace, n) => ({ ...trace, ...compiled.get(runs[n] ?? '') }))
+}
+
+/** Entries of a long list are replaced by a mark (`[Truncated]`): then it is not the list. */
+function readCompiled(data: Row): Pick<Trace, 'tools' | 'instructions' | 'skills'> {
+  const prompt = asText(data.systemPrompt)
+  const names = asList(data.tools).map((tool) => asName(asRow(tool)?.name))
+  const isPrompt = prompt?.includes('## Tooling') === true
+  return {
+    tools: Array.isArray(data.tools) && !names.includes(null) ? names.filter((name) => name !== null) : null,
+    instructions: prompt !== null && isPrompt ? readProjectContext(prompt) : null,
+    skills: prompt !== null && isPrompt ? readListedSkills(prompt) : null,
+  }
 }
 
 function readTrace(at: string, data: Row): Trace {
@@ -49,6 +59,8 @@ function readTrace(at: string, data: Row): Trace {
     tool_policy: config === null ? null : policyOf(asRow(config.tools)),
     plugins: pluginsOf(asRow(data.plugins)),
     tools: null,
+    instructions: null,
+    skills: null,
   }
 }
 
@@ -135,7 +147,13 @@ function named(entries: unknown): readonly { readonly name: string; readonly row
 }
 
 /** Two turns with equal text here had the same configuration, as far as the trajectory shows it. */
-export function fingerprintOf({ at: _, tools: _tools, ...trace }: Trace): string {
+export function fingerprintOf({
+  at: _,
+  tools: _tools,
+  instructions: _texts,
+  skills: _skills,
+  ...trace
+}: Trace): string {
   return JSON.stringify(trace)
 }
 

@@ -106,6 +106,7 @@ export class OpenClawReader implements SessionReader {
     const link = id === null ? null : this.links.add(id, parent)
     this.#place = { line, at, id, link }
     this.#dispatch(type, row)
+    this.stretches.passed(at)
     if (link !== null)
       for (const { seq, cut } of link.waiting)
         this.amend(seq, cut ? { brokenLink: false } : { brokenLink: false, parentSeq: this.links.eventOfRow(link.row) })

@@ -1,5 +1,6 @@
-import type { LinePlace, RawLine, RebuiltRequest, RequestBlock, SessionLines } from '../adapter.ts'
+import type { LinePlace, RawLine, RebuiltRequest, RequestBlock, SessionLines, SessionUnit } from '../adapter.ts'
 import { asList, asName, asRow, asText, blocksOf, plainText, type Row } from '../shared/fields.ts'
+import { systemPromptOf } from './trajectory.ts'
 
 /** A row of the conversation, small: where it stands and what it hangs on. */
 interface Place extends LinePlace {
@@ -12,10 +13,14 @@ interface Place extends LinePlace {
 
 /**
  * The request that led to a reply, from the branch of the transcript that ends in it: what the program builds its context from (2026.9.6).
- * The system prompt, the definitions of the tools, the parameters, and what is put in at each request (time, Runtime line, internal context)
- * are in no record.
+ * The system prompt is taken from the trajectory as long as that is kept. The definitions of the tools, the parameters, and what is put in
+ * at each request (time, Runtime line, internal context) are in no record.
  */
-export async function rebuildRequest(reply: readonly RawLine[], lines: SessionLines): Promise<RebuiltRequest> {
+export async function rebuildRequest(
+  unit: SessionUnit,
+  reply: readonly RawLine[],
+  lines: SessionLines,
+): Promise<RebuiltRequest> {
   const answer = reply.map(({ value }) => asRow(value)).find((row) => asRow(row?.message)?.role === 'assistant') ?? null
   const own = asName(answer?.id)
   const until = Math.max(0, ...reply.map(({ line }) => line))
@@ -36,18 +41,29 @@ export async function rebuildRequest(reply: readonly RawLine[], lines: SessionLi
   const form = api === 'anthropic-messages' ? anthropicMessages(sent) : chatMessages(sent)
   const model = asName(message?.model)
   const before = previousRequest(path, window)
-  const body = { ...(model === null ? {} : { model }), messages: form.map(({ wire }) => wire) }
+  const run = asName(asRow(message?.__openclaw)?.runId)
+  const system = run === null ? null : systemPromptOf(unit, run)
+  const wire = form.map((one) => one.wire)
+  const body = {
+    ...(model === null ? {} : { model }),
+    ...(system !== null && api === 'anthropic-messages' ? { system } : {}),
+    messages: system !== null && api !== 'anthropic-messages' ? [{ role: 'system', content: system }, ...wire] : wire,
+  }
   return {
     body,
     model,
     parameters: '{}',
-    system: [],
+    system:
+      system === null
+        ? []
+        : [{ kind: 'text', label: 'System prompt', text: system, format: 'markdown', cached: false }],
     tools: [],
     messages: form.map(({ wire, asSent, blocks }) => ({ role: asText(wire.role) ?? 'unknown', asSent, blocks })),
     digest: null,
     exact: false,
     why: whyNotExact(
       api,
+      system !== null,
       broken,
       sent.some(({ shortened }) => shortened),
     ),
@@ -55,10 +71,11 @@ export async function rebuildRequest(reply: readonly RawLine[], lines: SessionLi
   }
 }
 
-function whyNotExact(api: string | null, broken: boolean, shortened: boolean): string {
+function whyNotExact(api: string | null, hasSystem: boolean, broken: boolean, shortened: boolean): string {
   const known = api === 'openai-completions' || api === 'anthropic-messages'
   return [
-    'OpenClaw records no requests: put together from the transcript, without system prompt, tools and parameters',
+    `OpenClaw records no requests: put together from the transcript, without ${hasSystem ? '' : 'system prompt, '}tools and parameters`,
+    ...(hasSystem ? ['the system prompt is that of the trajectory, in which the program covers ids and secrets'] : []),
     'the time before each prompt, the Runtime line behind the first one and the internal context at the end are not in the record',
     ...(known
       ? []

@@ -32,6 +32,12 @@ export class Stretches {
     return this.current ?? this.#begin(cause, at, 1, sink)
   }
 
+  /** A row was read. */
+  passed(at: string | null): void {
+    const { current } = this
+    if (current !== null && at !== null && (current.lastAt === null || at > current.lastAt)) current.lastAt = at
+  }
+
   /** A person or a model said something under the configuration of this stretch. */
   said(): void {
     this.#said = true

@@ -3,9 +3,11 @@ import { type EndpointName, endpoints, RepriseError, tagNames } from '../../../c
 import { createDispatch } from '../../../daemon/api/dispatch.ts'
 import type { Handlers } from '../../../daemon/api/handlers.ts'
 import { createPushHub } from '../../../daemon/api/push-hub.ts'
+import { testGate } from '../../kit/secrets.ts'
 
 const caller = { via: 'socket' as const }
 const silent = () => undefined
+const parts = { changed: silent, log: silent, gate: testGate() }
 const withHandlers = (some: Partial<Record<EndpointName, (input: never) => unknown>>) => some as unknown as Handlers
 
 describe('dispatch', () => {
@@ -26,8 +28,7 @@ describe('dispatch', () => {
         'homes.forget': () => order.push('second'),
         'settings.get': () => order.push('read'),
       }),
-      silent,
-      silent,
+      parts,
     )
     const first = dispatch('store.reindex', {}, caller)
     const second = dispatch('homes.forget', { path: '/x' }, caller)
@@ -46,8 +47,7 @@ describe('dispatch', () => {
         },
         'sync.now': () => ({ done: true }),
       }),
-      silent,
-      silent,
+      parts,
     )
     const [failed, done] = await Promise.all([
       dispatch('homes.forget', { path: '/x' }, caller),
@@ -60,7 +60,7 @@ describe('dispatch', () => {
   })
 
   it('names the field of a wrong input, and an unknown endpoint', async () => {
-    const dispatch = createDispatch(withHandlers({}), silent, silent)
+    const dispatch = createDispatch(withHandlers({}), parts)
     const wrong = await dispatch('runs.list', { limit: -1 }, caller)
     expect(wrong).toMatchObject({
       ok: false,
@@ -76,8 +76,7 @@ describe('dispatch', () => {
           throw new Error('boom')
         },
       }),
-      silent,
-      silent,
+      parts,
     )
     const answer = await dispatch('settings.get', {}, caller)
     expect(answer).toMatchObject({ ok: false, error: { code: 'internal', status: 500 } })
@@ -86,11 +85,10 @@ describe('dispatch', () => {
 
   it('tells windows what a mutation changed', async () => {
     const told: string[][] = []
-    const dispatch = createDispatch(
-      withHandlers({ 'settings.set': () => ({}) }),
-      (tags) => told.push([...tags]),
-      silent,
-    )
+    const dispatch = createDispatch(withHandlers({ 'settings.set': () => ({}) }), {
+      ...parts,
+      changed: (tags) => told.push([...tags]),
+    })
     await dispatch('settings.set', { theme: 'dark' }, caller)
     expect(told).toEqual([['settings']])
     for (const tag of told.flat()) expect(tagNames).toContain(tag)
@@ -103,7 +101,7 @@ describe('dispatch', () => {
 
 describe('the push hub', () => {
   it('gives a client that was away what it missed, or tells it to start over', () => {
-    const hub = createPushHub()
+    const hub = createPushHub(testGate())
     for (let n = 0; n < 600; n++) hub.send({ type: 'changed', tags: ['runs'] })
     const heard: number[] = []
     hub.subscribe(598, ({ id }) => heard.push(id))

@@ -42,7 +42,7 @@ const status = (part: Partial<Status> = {}): Status => ({
   gaps: [],
   gap_count: 0,
   progress: [],
-  vault: { key_store: 'file', note: null },
+  vault: { key_store: 'file', note: null, objects: 0 },
   ...part,
 })
 

@@ -167,7 +167,7 @@ export const status = (change: Partial<Status> = {}): Status => ({
   gaps: [],
   gap_count: 0,
   progress: [],
-  vault: { key_store: 'os', note: null },
+  vault: { key_store: 'os', note: null, objects: 0 },
   ...change,
 })
 

@@ -162,6 +162,59 @@ describe('settings', () => {
   })
 })
 
+describe('collection and vault', () => {
+  it('sets the level of single places, and takes the first one back with Undo', async () => {
+    let kept = settings()
+    const { transport } = openApp('/settings/collection', {
+      'settings.get': () => kept,
+      'settings.set': (input) => {
+        kept = { ...kept, ...(input as Partial<typeof kept>) }
+        return kept
+      },
+      'folders.complete': () => ({ folders: [] }),
+    })
+    fireEvent.click(await screen.findByRole('radio', { name: /With originals/ }))
+    await waitFor(() => expect(kept.collection).toBe('originals'))
+    const form = screen.getByRole('form', { name: 'Add 1 place' })
+    const add = within(form).getByRole<HTMLButtonElement>('button', { name: 'Add 1 place' })
+    fireEvent.change(within(form).getByRole('combobox', { name: 'Path' }), { target: { value: 'client' } })
+    expect(add.disabled).toBe(true)
+    fireEvent.change(within(form).getByRole('combobox', { name: 'Path' }), { target: { value: '/home/dev/client/' } })
+    fireEvent.click(add)
+    expect(await screen.findByRole('combobox', { name: 'Level of /home/dev/client' })).toBeTruthy()
+    expect(transport.called('settings.set').at(-1)?.input).toEqual({
+      collection_overrides: [{ of: 'workspace', path: '/home/dev/client', level: 'digests' }],
+    })
+    fireEvent.click(await screen.findByRole('button', { name: 'Undo' }))
+    await waitFor(() => expect(kept.collection_overrides).toEqual([]))
+  })
+
+  it('shows where the key is, how many originals there are, and who opened one and why', async () => {
+    const read = {
+      at: AT,
+      ref: 'e:1',
+      family: 'npm',
+      where: 'r_1@3',
+      by: 'socket',
+      who: 'dev',
+      reason: 'the leak of May',
+    }
+    openApp('/settings/vault', {
+      'status.get': () => status({ vault: { key_store: 'file', note: 'only your account can read it', objects: 7 } }),
+      'sensitive.reads': () => ({
+        reads: [read, { ...read, at: '2026-11-29T12:00:00.000Z', who: null, reason: null }],
+        total: 2,
+        unreadable: 1,
+      }),
+    })
+    expect(await screen.findByText('the leak of May')).toBeTruthy()
+    expect(screen.getByText('7 originals')).toBeTruthy()
+    expect(screen.getByText('only your account can read it')).toBeTruthy()
+    expect(screen.getByText('not asked for then')).toBeTruthy()
+    expect(screen.getByText('1 line of the record cannot be read any more')).toBeTruthy()
+  })
+})
+
 describe('palette and keys', () => {
   const answers = {
     'timeline.page': () => page([runItem(run())]),

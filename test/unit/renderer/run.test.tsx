@@ -1,11 +1,19 @@
 // @vitest-environment happy-dom
-import { cleanup, fireEvent, screen, waitFor } from '@testing-library/react'
+import { cleanup, fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Output } from '../../../contract/endpoints.ts'
 import { type Answers, details, event, failure, giveBoxesSize, openApp, run, ticksOf } from './kit.tsx'
 
 beforeAll(() => giveBoxesSize())
 afterEach(cleanup)
+
+const giveReason = async (reason: string) => {
+  const dialog = await screen.findByRole('dialog')
+  fireEvent.change(within(dialog).getByRole('textbox', { name: 'Why it has to be seen' }), {
+    target: { value: reason },
+  })
+  fireEvent.click(within(dialog).getByRole('button', { name: 'Reveal 1 place' }))
+}
 
 const edit = {
   path: '/home/dev/shop/src/retry.ts',
@@ -151,9 +159,12 @@ describe('a run', () => {
     expect(await screen.findByText('hidden: API key, 51 characters')).toBeTruthy()
     expect(view.container.innerHTML).not.toContain('«secret:1»')
     fireEvent.click(screen.getByRole('button', { name: 'Reveal' }))
+    await giveReason('which key the deploy used')
     const shown = await screen.findByText('sk-planted')
     expect(shown.closest('.select-none')).not.toBeNull()
-    expect(transport.called('sensitive.reveal')).toEqual([{ name: 'sensitive.reveal', input: { ref: 'vault:1' } }])
+    expect(transport.called('sensitive.reveal')).toEqual([
+      { name: 'sensitive.reveal', input: { ref: 'vault:1', reason: 'which key the deploy used' } },
+    ])
     fireEvent.click(screen.getByRole('link', { name: 'Homes' }))
     await waitFor(() => expect(screen.queryByText('sk-planted')).toBeNull())
     history.back()
@@ -167,7 +178,54 @@ describe('a run', () => {
       answers({ 'sensitive.reveal': () => ({ text: null, why: 'originals are not kept' }) }),
     )
     fireEvent.click(await screen.findByRole('button', { name: 'Reveal' }))
+    await giveReason('a test')
     expect(await screen.findByText('cannot be revealed: originals are not kept')).toBeTruthy()
+  })
+
+  it('reveals nothing without a reason', async () => {
+    const { transport } = openApp(
+      '/runs/r_000000000001/at/1',
+      answers({ 'sensitive.reveal': () => ({ text: 'sk-planted', why: null }) }),
+    )
+    fireEvent.click(await screen.findByRole('button', { name: 'Reveal' }))
+    const dialog = await screen.findByRole('dialog')
+    const act = within(dialog).getByRole<HTMLButtonElement>('button', { name: 'Reveal 1 place' })
+    expect(act.disabled).toBe(true)
+    fireEvent.change(within(dialog).getByRole('textbox', { name: 'Why it has to be seen' }), {
+      target: { value: '  x ' },
+    })
+    expect(act.disabled).toBe(true)
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Cancel' }))
+    await waitFor(() => expect(screen.queryByRole('dialog')).toBeNull())
+    expect(transport.called('sensitive.reveal')).toEqual([])
+  })
+
+  it('exports a run, asks before it replaces a file, and says what it wrote and covered', async () => {
+    const { transport } = openApp(
+      '/runs/r_000000000001/at/1',
+      answers({
+        'folders.complete': () => ({ folders: [] }),
+        'export.run': (input) => {
+          if (input.replace !== true) throw failure('conflict', 'it is already there')
+          return { file: '/home/dev/r.html', bytes: 2048, redactions: 3 }
+        },
+      }),
+    )
+    fireEvent.click(await screen.findByRole('button', { name: 'Export…' }))
+    const dialog = await screen.findByRole('dialog')
+    fireEvent.click(within(dialog).getByRole('radio', { name: /Web page/ }))
+    fireEvent.change(within(dialog).getByRole('textbox', { name: 'File name' }), { target: { value: 'r' } })
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Write 1 file' }))
+    expect(await within(dialog).findByText(/it is already there/)).toBeTruthy()
+    expect(transport.called('export.run').at(-1)?.input).toEqual({
+      run: 'r_000000000001',
+      format: 'html',
+      file: '~/r.html',
+      replace: false,
+    })
+    fireEvent.click(within(dialog).getByRole('button', { name: 'Replace 1 file' }))
+    expect(await within(dialog).findByText(/Wrote \/home\/dev\/r\.html, .*3 secrets covered/)).toBeTruthy()
+    expect(transport.called('export.run').at(-1)?.input).toMatchObject({ replace: true })
   })
 
   it('filters by failure, and by words over every event', async () => {

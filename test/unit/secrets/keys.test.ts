@@ -63,6 +63,18 @@ describe('credential files', () => {
       'mcp-oauth/x.json',
       '.netrc',
       'agents/main/agent/auth-profiles.json',
+      'agents/main/agent/openclaw-agent.sqlite',
+      'agents/main/agent/openclaw-agent.sqlite-wal',
+      '.openclaw/config-journal-fingerprint.key',
+      '.openclaw/credentials/whatsapp/x.json',
+      '.openclaw/secrets.json',
+      '.openclaw/.env',
+      '.hermes/auth.json',
+      '.hermes/auth.json.bak',
+      '.hermes/.env',
+      '/home/x/.hermes/profiles/work/.env',
+      'C:\\Users\\x\\.codex\\.env',
+      '.hermes/pairing/telegram.json',
     ]
     expect(files.filter((file) => !isCredentialFile(file))).toEqual([])
     const others = [
@@ -74,6 +86,10 @@ describe('credential files', () => {
       'src/auth.ts',
       'token.md',
       '.env',
+      'shop/.env',
+      '.hermes/config.yaml',
+      '.openclaw/openclaw.json.bak.2',
+      '.codex/config.toml',
       'projects/x/session.jsonl',
     ]
     expect(others.filter((file) => isCredentialFile(file))).toEqual([])
@@ -87,6 +103,8 @@ describe('the log of reads', () => {
     family: 'npm',
     where: 'run',
     by: 'window',
+    who: 'someone',
+    reason: n === 1 ? null : 'a test',
   })
 
   it('is appended to, newest first, closed to others', async () => {

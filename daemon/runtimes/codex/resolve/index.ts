@@ -109,6 +109,7 @@ export function resolveCodex(request: ResolveRequest): Resolution {
     ...rules.unknown,
     ...roles.unknown,
     ...policy.unknown,
+    ...requirements.unknown,
     ...model.unknown,
     ...(repository?.unknown ?? []),
     ...all
@@ -174,7 +175,7 @@ export function resolveCodex(request: ResolveRequest): Resolution {
       runtime: 'codex',
       runtime_version: request.version,
       runtime_digest: null,
-      surface: flags.command ?? 'interactive',
+      surface: surfaceOf(flags.command),
       model: model.model,
       endpoint_profile: model.endpoint,
       reasoning: model.reasoning,
@@ -232,6 +233,10 @@ export function resolveCodex(request: ResolveRequest): Resolution {
     ],
   }
 }
+
+/** As session records name it: `cli` for everything interactive. */
+const surfaceOf = (command: string | null): string =>
+  command === null || command === 'resume' || command === 'fork' ? 'cli' : command
 
 /** A flag with a meaning of its own, as the layer it would be. */
 const flagLayer = ({

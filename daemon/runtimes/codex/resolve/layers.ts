@@ -311,17 +311,6 @@ function findProjectRoot(disk: Disk, cwd: string, markers: readonly string[]): s
   }
 }
 
-/** Values of one key over layers in force, highest first. */
-export function valuesOf(
-  layers: readonly ConfigLayer[],
-  ...keys: readonly string[]
-): readonly { readonly value: Table[string]; readonly layer: ConfigLayer }[] {
-  return layers.flatMap((layer) => {
-    const value = at(layer.value, ...keys)
-    return value === undefined ? [] : [{ value: value as Table[string], layer }]
-  })
-}
-
 /** Names under a table over all layers in force, with the merged table of each: keys of higher layers win. */
 export function mergedTables(layers: readonly ConfigLayer[], key: string): ReadonlyMap<string, MergedTable> {
   const found = new Map<string, { table: Record<string, Table[string]>; layers: ConfigLayer[] }>()

@@ -13,7 +13,11 @@ export interface Requirements {
   readonly values: Table
   readonly sources: readonly Source[]
   readonly problems: readonly Problem[]
+  readonly unknown: readonly { readonly field: string; readonly why: string }[]
 }
+
+/** Keys that are applied here. */
+const FOLLOWED: ReadonlySet<string> = new Set(['allowed_approval_policies', 'allowed_sandbox_modes', 'features'])
 
 /** `requirements.toml` holds constraints, not values; a value of the managed file is the only one allowed (0.171.0). */
 export function readRequirements(reading: Reading, layers: readonly ConfigLayer[]): Requirements {
@@ -51,6 +55,9 @@ export function readRequirements(reading: Reading, layers: readonly ConfigLayer[
     values,
     sources,
     problems,
+    unknown: Object.keys(values)
+      .filter((key) => !FOLLOWED.has(key))
+      .map((key) => ({ field: `policy ${key}`, why: `${file} sets ${key}, whose effect is not followed here` })),
   }
 }
 

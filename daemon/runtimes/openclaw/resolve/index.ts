@@ -1,3 +1,4 @@
+import path from 'node:path'
 import canonicalize from 'canonicalize'
 import { MANIFEST_VERSION, type ManifestBody } from '../../../../contract/index.ts'
 import { effectiveDigest } from '../../../manifest/effective-text.ts'
@@ -106,7 +107,7 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
           canRead: tools.tools.some((tool) => tool.name === 'read' && tool.removed_by === null),
         })
   const plugins = resolvePlugins(disk, tree, places, program)
-  const mcp = resolveMcp(tree, tools.layers, null)
+  const mcp = resolveMcp(tree, tools.layers, hide)
   const { bindings, problems: bindingProblems } = readBindings(tree)
   const route = routeOf(bindings, session)
   const policy = readPolicy(tree, agent?.id ?? null, tools.layers, sandbox)
@@ -217,7 +218,7 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
             ),
           )
         : null,
-      resolved_order: bootstrap.loaded.map((source) => source.path ?? source.uri),
+      resolved_order: bootstrap.loaded.map((source) => path.relative(agent?.workspace ?? '', source.path ?? '')),
       sources: all.map((source) => toManifestSource(source, order)),
       truncation_notice: bootstrap.hasNotice,
     },
@@ -269,8 +270,13 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
       memory_manifest_digest:
         memory.length === 0
           ? null
-          : bytesDigest(canonicalize(memory.map(({ path, digest }) => ({ path, digest }))) ?? ''),
-      memory_enabled: agent === null ? null : bootstrap.loaded.some((source) => source.kind === 'memory') ? true : null,
+          : bytesDigest(canonicalize(memory.map((file) => ({ path: file.path, digest: file.digest }))) ?? ''),
+      // Reachable in some way: given at the start, or by one of the tools that look it up.
+      memory_enabled:
+        agent === null
+          ? null
+          : bootstrap.loaded.some((source) => source.kind === 'memory') ||
+            tools.tools.some((tool) => tool.removed_by === null && /^memory_(search|get)$/.test(tool.name)),
       memory: memory.map((file) => ({ ...file })),
       retrieval_snapshot: null,
       session_scope: {

@@ -2,6 +2,7 @@ import canonicalize from 'canonicalize'
 import type { ManifestMcpServer } from '../../../../contract/index.ts'
 import { bytesDigest } from '../../shared/disk.ts'
 import { branchesAt, isObject, type Tree, toJson } from './config-tree.ts'
+import type { Hide } from './settings.ts'
 import type { Problem } from './sources.ts'
 import { serverRemovedBy, type ToolLayer } from './tools.ts'
 
@@ -14,7 +15,7 @@ const LONGEST_PREFIX = 30
 export function resolveMcp(
   tree: Tree,
   layers: readonly ToolLayer[],
-  off: string | null,
+  hide: Hide,
 ): { readonly servers: readonly ManifestMcpServer[]; readonly problems: readonly Problem[] } {
   const problems: Problem[] = []
   const taken = new Set<string>()
@@ -28,15 +29,17 @@ export function resolveMcp(
     }
     const { command, url, transport, enabled, args } = config
     const removed = serverRemovedBy(layers, `${prefix}__`)
-    const reason = off ?? (enabled === false ? `mcp.servers.${name}.enabled is false` : null)
+    const reason = enabled === false ? `mcp.servers.${name}.enabled is false` : null
     servers.push({
       name,
       transport: typeof transport === 'string' ? transport : typeof url === 'string' ? 'http' : 'stdio',
       command: typeof command === 'string' ? command : null,
       url: typeof url === 'string' ? withoutCredentials(url) : null,
       package_version: packageVersion(args),
-      // Over what decides how it runs; secrets in headers and variables are in the keyed references of the settings.
-      digest: bytesDigest(canonicalize({ ...config, env: keysOf(config.env), headers: keysOf(config.headers) }) ?? ''),
+      // Values of `env` and `headers` are secrets: they enter the digest as keyed digests.
+      digest: bytesDigest(
+        canonicalize({ ...config, env: hidden(config.env, hide), headers: hidden(config.headers, hide) }) ?? '',
+      ),
       source: found.origin,
       scope: 'config',
       status: reason === null ? 'active' : 'disabled',
@@ -58,7 +61,15 @@ export function safeServerName(name: string, taken: Set<string>): string {
   return safe
 }
 
-const keysOf = (value: unknown): readonly string[] => (isObject(value) ? Object.keys(value).sort() : [])
+const hidden = (values: unknown, hide: Hide): Readonly<Record<string, string>> =>
+  isObject(values)
+    ? Object.fromEntries(
+        Object.entries(values).map(([name, value]) => [
+          name,
+          hide(typeof value === 'string' ? value : JSON.stringify(value)),
+        ]),
+      )
+    : {}
 
 function packageVersion(args: unknown): string | null {
   if (!Array.isArray(args)) return null

@@ -15,6 +15,21 @@ export function credentialSources(disk: Disk, places: Places, agent: AgentDomain
       ? []
       : [path.join(agent.agentDir, 'auth-profiles.json'), path.join(agent.agentDir, 'auth.json')]),
   ]
+  const models = agent === null ? null : path.join(agent.agentDir, 'models.json')
+  const registry =
+    models === null || !disk.exists(models)
+      ? []
+      : [
+          makeSource({
+            path: models,
+            scope: 'state',
+            kind: 'state',
+            status: 'unknown',
+            reason:
+              'generated catalogue of models of this agent, which may hold keys: not read; what it adds was not exercised',
+            classification: 'secret',
+          }),
+        ]
   return files
     .filter((file) => disk.exists(file))
     .map((file) =>
@@ -27,6 +42,7 @@ export function credentialSources(disk: Disk, places: Places, agent: AgentDomain
         classification: 'secret',
       }),
     )
+    .concat(registry)
 }
 
 /**

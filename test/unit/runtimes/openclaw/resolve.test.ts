@@ -228,6 +228,22 @@ describe('instructions', () => {
     })
   })
 
+  it('shows blanks, line ends and marks as they went over the wire of 2026.9.6', () => {
+    configure({ agents: { defaults: { skipBootstrap: true } } })
+    const texts: Readonly<Record<string, string>> = {
+      'AGENTS.md': 'A1  \nA2\t\n\n\n\n\nA3\r\nA4\r\n\r\n\r\n\r\nA5\n  in\n \n \n \nA6 \n\n',
+      'SOUL.md': '\ufeffS1\n\n\n',
+      'IDENTITY.md': '   \n\n',
+      'USER.md': '  U1\nlone \r cr\n',
+    }
+    for (const [name, text] of Object.entries(texts)) home.write(`.openclaw/workspace/${name}`, text)
+    expect(resolvedPieces(resolve()).map((one) => one.text)).toEqual([
+      'A1  \nA2\t\n\nA3\nA4\n\n\n\nA5\n  in\n \n \n \nA6',
+      '\ufeffS1',
+      '  U1\nlone \r cr',
+    ])
+  })
+
   it('keeps the files of the workspace when tools run elsewhere', () => {
     configure({ agents: { defaults: { skipBootstrap: true, cwd: '~/repo' } } })
     home.write('repo/AGENTS.md', 'repo')
