@@ -159,6 +159,12 @@ export function TimelineList(props: TimelineListProps) {
         disabled: workspace === null ? w.noWorkspace : null,
         run: () => workspace !== null && setQuery(setToken(query, 'workspace', workspace)),
       },
+      {
+        id: 'task',
+        label: w.onlyTask,
+        disabled: run.task === null ? w.noTask : null,
+        run: () => run.task !== null && setQuery(setToken(query, 'task', run.task)),
+      },
       { id: 'agent', label: w.onlyAgent, run: () => setQuery(setToken(query, 'agent', run.runtime)) },
       { id: 'copy', label: words.copyReference, hint: 'y', run: () => void copyText(run.id, run.id) },
       { id: 'export', label: words.export.act, run: () => setExporting({ run: run.id, title: run.title }) },

@@ -346,6 +346,9 @@ export const words = {
     openManifest: 'Open its manifest',
     onlyWorkspace: 'Only this workspace',
     onlyAgent: 'Only this agent',
+    onlyTask: 'Only this task',
+    sameTask: 'Runs that were given the same task',
+    noTask: 'its first prompt is not known',
     rowSentence: (parts: readonly string[]) => parts.filter((part) => part !== '').join(', '),
     columns: {
       time: 'Time',
@@ -532,6 +535,7 @@ export const words = {
     lowerBound: 'At least: the agent wrote the counts of the start of the stream.',
     coverage: 'Coverage',
     manifest: 'Manifest',
+    task: 'Task',
     notCaptured: 'not captured',
     when: 'When',
     duration: 'Duration',
