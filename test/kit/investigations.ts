@@ -29,7 +29,6 @@ export function describeInvestigations(host: string, open: OpenWindow): void {
         const runs = grid.getByRole('row').filter({ hasText: bad.title })
         await expect(grid.getByRole('row').filter({ hasText: 'Explain the retry delays' })).toHaveCount(0)
         await expect(runs).toHaveCount(2)
-        await page.keyboard.press('Escape')
 
         // Why: the partner is found by a rule that is said, cause 1 and its evidence are there at once.
         await grid.focus()
