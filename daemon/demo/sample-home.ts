@@ -11,14 +11,16 @@ export interface SampleHome {
   readonly claudeHome: string
   /** Real Git repositories the sessions worked in. */
   readonly workspaces: readonly string[]
-  /** The two runs of the story: the same agent, a rule in between. */
+  /** The last run before the rule was widened that made the tests pass. */
   readonly goodSession: string
+  /** The two runs of the story: the same agent and the same task, a rule in between. */
+  readonly triedSession: string
   readonly badSession: string
 }
 
 /**
- * Writes a home and two workspaces into `dir`, which should be empty: thirteen sessions of the last nine days before `now`, among them
- * yesterday's good run and today's bad one of the shop client. Equal arguments give equal files. `dir` appears in the files, so it
+ * Writes a home and two workspaces into `dir`, which should be empty: fourteen sessions of the last nine days before `now`, among them
+ * a good run and a bad one of the same task in the shop client. Equal arguments give equal files. `dir` appears in the files, so it
  * should be the place where they stay. Needs `git`.
  */
 export function writeSampleHome(options: {
@@ -37,6 +39,7 @@ export function writeSampleHome(options: {
     claudeHome: stage.claudeHome,
     workspaces: [shop.tree.root, stock.tree.root],
     goodSession: shop.goodSession,
+    triedSession: shop.triedSession,
     badSession: shop.badSession,
   }
 }

@@ -28,10 +28,13 @@ const results = {
 /** The rule whose scope was widened between the good and the bad run. */
 export const paymentsRulePath = '.claude/rules/payments.md'
 
+const timeoutTask = 'Add a timeout of two seconds to the client settings.'
+
 export interface ShopStory {
   readonly tree: WorkTree
   readonly lastSession: string
   readonly goodSession: string
+  readonly triedSession: string
   readonly badSession: string
 }
 
@@ -192,10 +195,29 @@ export function tellShopStory(stage: SampleStage, root: string): ShopStory {
   stage.finish(good, tree)
   tree.commit('Make the retry test exact', stage.ago(0, 900))
 
+  const tried = stage.begin({ tree, startedAt: stage.ago(0, 700) })
+  tried.ask(timeoutTask, [
+    [{ text: 'I look at the settings.' }, { read: 'src/config.js' }],
+    [
+      { text: 'I add the timeout beside the other settings.' },
+      {
+        edit: 'src/config.js',
+        from: '  baseDelayMs: 10,\n',
+        to: '  baseDelayMs: 10,\n  timeoutMs: 2_000,\n',
+      },
+    ],
+    [tests(results.all)],
+    [{ text: 'The client settings name a timeout of two seconds. All four tests pass.' }],
+  ])
+  tried.stop()
+  stage.finish(tried, tree)
+  // Put aside for the release; today the same is asked again.
+  tree.write('src/config.js', shop.config)
+
   tree.write(paymentsRulePath, shop.paymentsRule('src/**/*.js'))
   tree.commit('Apply the payments rule to all sources', stage.ago(0, 180))
   const bad = stage.begin({ tree, startedAt: stage.ago(0, 95) })
-  bad.ask('Add a timeout of two seconds to the client settings.', [
+  bad.ask(timeoutTask, [
     [{ text: 'I look at the settings.' }, { read: 'src/config.js', rule: stage.rule(tree, paymentsRulePath) }],
     [
       { thinking: 'The rule that came with the file asks for retries 0 in every configuration I touch.' },
@@ -235,5 +257,11 @@ export function tellShopStory(stage: SampleStage, root: string): ShopStory {
   ])
   stage.finish(question, tree)
   tree.save()
-  return { tree, lastSession: question.session, goodSession: good.session, badSession: bad.session }
+  return {
+    tree,
+    lastSession: question.session,
+    goodSession: good.session,
+    triedSession: tried.session,
+    badSession: bad.session,
+  }
 }

@@ -30,7 +30,7 @@ export function CompareHeader({
   return (
     <header className="shrink-0 px-3 pt-2.5 pb-2">
       <div className="flex min-w-0 flex-wrap items-start gap-x-3 gap-y-1">
-        <div className="grid min-w-0 flex-1 basis-96 gap-y-0.5">
+        <div className="grid min-w-0 flex-1 basis-96">
           <Side letter="A" side={a} />
           <Side letter="B" side={b} />
         </div>
@@ -52,9 +52,12 @@ export function CompareHeader({
   )
 }
 
+/** Two lines stand close to each other: each target is as high as its line. */
+const linkClass = 'inline-flex h-6 shrink-0 items-center rounded-chip font-mono text-[0.75rem] hover:underline'
+
 function Side({ letter, side }: { readonly letter: string; readonly side: CompareSide }) {
   return (
-    <div className="flex min-w-0 items-baseline gap-x-2.5 text-dense max-lg:flex-wrap">
+    <div className="flex min-h-6 min-w-0 items-baseline gap-x-2.5 text-dense max-lg:flex-wrap">
       <span className="w-3 shrink-0 font-semibold">{letter}</span>
       <span className="shrink-0 self-center">
         <RuntimeTile runtime={side.runtime} />
@@ -67,14 +70,14 @@ function Side({ letter, side }: { readonly letter: string; readonly side: Compar
       <span className="shrink-0 text-text-2">{side.runtime_version ?? <Unknown />}</span>
       {side.workspace !== null && <PathText path={side.workspace} className="max-w-56 shrink-[3] text-text-2" />}
       {side.run !== null && (
-        <Link href={runPath(side.run)} className="rounded-chip font-mono text-[0.75rem] text-accent hover:underline">
+        <Link href={runPath(side.run)} className={`${linkClass} text-accent`}>
           {shortId(side.run)}
           {side.stretch !== null && side.stretch > 1 && `#${side.stretch}`}
         </Link>
       )}
       <Link
         href={manifestPath(side.manifest)}
-        className="rounded-chip font-mono text-[0.75rem] text-text-2 hover:text-accent hover:underline"
+        className={`${linkClass} text-text-2 hover:text-accent`}
         title={words.manifest.origins[side.origin]}
       >
         {shortDigest(side.manifest)}

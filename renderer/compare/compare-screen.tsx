@@ -113,13 +113,13 @@ function Opened({
       ...tabs.map((id) => ({
         id: `tab-${id}`,
         label: w.tabs[id],
-        run: () => set({ tab: id === 'causes' ? null : id }),
+        run: () => set({ view: id === 'causes' ? null : id }),
       })),
     ],
     [onSwap, set],
   )
   useActs(acts)
-  const tab = tabs.find((entry) => entry === get('tab')) ?? 'causes'
+  const tab = tabs.find((entry) => entry === get('view')) ?? 'causes'
   const changedUse = use.filter((entry) => (entry.a === 0) !== (entry.b === 0)).length
   const counts: Record<(typeof tabs)[number], number | null> = {
     causes: causes.length,
@@ -147,7 +147,7 @@ function Opened({
       <Tabs
         label={w.tabsLabel}
         value={tab}
-        onChange={(id) => set({ tab: id === 'causes' ? null : id })}
+        onChange={(id) => set({ view: id === 'causes' ? null : id })}
         tabs={tabs.map((id) => ({ id, label: w.tabs[id], count: counts[id] }))}
       >
         <TabPanel id="causes">

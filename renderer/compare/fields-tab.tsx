@@ -47,6 +47,11 @@ export function FieldsTab({ comparison: { fields } }: { readonly comparison: Com
           aria-label={w.filterFields}
           placeholder={w.filterFields}
           onChange={(event) => setText(event.target.value)}
+          onKeyDown={(event) => {
+            if (event.key !== 'Escape' || text === '') return
+            event.preventDefault()
+            setText('')
+          }}
           className="h-7 w-72 max-w-full rounded-control border border-line-strong bg-raised px-2 text-dense"
         />
         <span className="text-meta text-text-3 tabular-nums">{w.fieldCount(rows.length)}</span>

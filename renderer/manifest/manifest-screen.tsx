@@ -25,6 +25,7 @@ import { SentTab } from './sent-tab.tsx'
 import { SourceInspector, ValueInspector } from './source-inspector.tsx'
 import { SourcesTab } from './sources-tab.tsx'
 import { ValuesTab } from './values-tab.tsx'
+import { withUse } from './with-use.ts'
 
 const w = words.manifest
 const tabs = ['sources', 'values', 'sent', 'capabilities', 'policy', 'environment', 'checks'] as const
@@ -74,7 +75,14 @@ export default function ManifestScreen({ target, ofRun }: ManifestScreenProps) {
 }
 
 function Opened({ answer, target }: { readonly answer: Output<'manifest.get'>; readonly target: string }) {
-  const { manifest, intact, damage } = answer
+  const { intact, damage } = answer
+  const { run_id, stretch } = answer.manifest
+  const use = useRead(
+    'runs.use',
+    { run: `${run_id}${stretch === null ? '' : `#${stretch}`}` },
+    { enabled: run_id !== null },
+  )
+  const manifest = useMemo(() => withUse(answer.manifest, use.data), [answer.manifest, use.data])
   const { get, set } = useAddress()
   const [selected, setSelected] = useState<Selected | null>(null)
   const [resolving, setResolving] = useState(false)

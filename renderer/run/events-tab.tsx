@@ -19,6 +19,7 @@ import { words } from '../words/en.ts'
 import { EventDetailPane } from './event-detail.tsx'
 import { isEmptyFilter, matchEvent, matchTick, needsEvents, parseEventFilter } from './event-filter.ts'
 import { type EventRow, toEventRows } from './event-rows.ts'
+import { ResolvedAgain } from './resolved-again.tsx'
 import { useAllEvents, type useRunEvents } from './use-run-events.ts'
 
 const w = words.run
@@ -180,6 +181,9 @@ function EventList({
                   {shortDigest(entry.stretch.manifest)}
                 </Link>
               )}
+              <span className="ml-2">
+                <ResolvedAgain stretches={run.stretches} n={entry.stretch.n} />
+              </span>
             </Divider>
           )
         const event = bySeq.get(entry.seq)

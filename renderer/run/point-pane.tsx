@@ -15,6 +15,7 @@ import { useRowHeight } from '../shell/view-state.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { relativeTo } from './relative.ts'
+import { ResolvedAgain } from './resolved-again.tsx'
 import type { RunDetails } from './run-screen.tsx'
 
 const w = words.run
@@ -64,7 +65,8 @@ export function PointPane({ details, at, onMoveSeq }: PointPaneProps) {
                 {stretch.started_at !== null && (
                   <span className="text-text-3 tabular-nums">{formatClock(stretch.started_at)}</span>
                 )}
-                <span className="ml-auto">
+                <span className="ml-auto inline-flex gap-x-2">
+                  <ResolvedAgain stretches={run.stretches} n={stretch.n} />
                   {stretch.manifest === null ? (
                     <Unknown>{w.noManifest}</Unknown>
                   ) : (

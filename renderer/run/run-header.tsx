@@ -16,6 +16,7 @@ import { PathText } from '../parts/path-text.tsx'
 import { runPath } from '../shell/address.ts'
 import { whyPath } from '../shell/comparing.ts'
 import { sumTokens } from '../timeline/run-row.tsx'
+import { TaskLink } from '../timeline/task-link.tsx'
 import { words } from '../words/en.ts'
 import type { RunDetails } from './run-screen.tsx'
 
@@ -101,6 +102,11 @@ export function RunHeader({
           >
             {w.manifest} <span className="font-mono text-[0.75rem]">{shortDigest(run.manifest)}</span>
           </Link>
+        )}
+        {run.task !== null && (
+          <span className="inline-flex items-baseline gap-1">
+            {words.peek.task} <TaskLink task={run.task} />
+          </span>
         )}
         {run.parent !== null && run.relation !== null && (
           <Link href={runPath(run.parent, run.forked_at)} className="rounded-chip text-accent hover:underline">

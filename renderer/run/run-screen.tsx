@@ -7,7 +7,7 @@ import { RevealScope } from '../parts/hidden.tsx'
 import { SplitPane } from '../parts/split-pane.tsx'
 import { TabPanel, Tabs } from '../parts/tabs.tsx'
 import { type Act, useActs, useCrumbs, useReference } from '../shell/acts.ts'
-import { manifestPath, runPath, useAddress } from '../shell/address.ts'
+import { manifestPath, pathWith, runPath, useAddress } from '../shell/address.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { CoverageTab } from './coverage-tab.tsx'
@@ -20,9 +20,10 @@ import { ScrubberBar } from './scrubber-bar.tsx'
 import { TranscriptTab } from './transcript-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
 import { useRunEvents } from './use-run-events.ts'
+import { UseTab } from './use-tab.tsx'
 
 const w = words.run
-const tabs = ['events', 'transcript', 'coverage', 'usage'] as const
+const tabs = ['events', 'transcript', 'use', 'coverage', 'usage'] as const
 export type RunDetails = Output<'runs.get'>
 
 interface RunScreenProps {
@@ -88,6 +89,11 @@ function Opened({
   const moveToSeq = useCallback(
     (target: number) => ticks.data !== undefined && moveTo(indexOfSeq(ticks.data, target)),
     [ticks.data, moveTo],
+  )
+  /** To an event, and to where it is shown. */
+  const showSeq = useCallback(
+    (target: number) => navigate(pathWith(runPath(run.id, target), search, { tab: null })),
+    [navigate, run.id, search],
   )
   // The address always names the whole id and the point, whatever reference opened it.
   useEffect(() => {
@@ -232,6 +238,9 @@ function Opened({
           ) : (
             <TranscriptTab details={details} ticks={ticks.data} events={events} index={index} onMove={moveTo} />
           )}
+        </TabPanel>
+        <TabPanel id="use">
+          <UseTab run={run} onMoveSeq={showSeq} />
         </TabPanel>
         <TabPanel id="coverage">
           <CoverageTab details={details} />

@@ -51,6 +51,8 @@ export const quote = (text: string) =>
   /[\s"]/.test(text) || text === '' ? `"${text.replace(/["\\]/g, '\\$&')}"` : text
 export const tokenText = (key: FilterKey, value: string) => `${key}:${quote(value)}`
 
+export const taskPath = (task: string) => `/timeline?q=${encodeURIComponent(tokenText('task', task))}`
+
 const write = (tokens: readonly Token[]) =>
   tokens.map((token) => (token.key === null ? quote(token.value) : tokenText(token.key, token.value))).join(' ')
 

@@ -13,6 +13,7 @@ import { whyPath } from '../shell/comparing.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { sumTokens } from './run-row.tsx'
+import { TaskLink } from './task-link.tsx'
 
 const w = words.peek
 
@@ -64,6 +65,11 @@ export function RunPeek({ run }: { readonly run: Run }) {
         <Fact name={w.changed}>
           <Changed run={run} />
         </Fact>
+        {run.task !== null && (
+          <Fact name={w.task}>
+            <TaskLink task={run.task} />
+          </Fact>
+        )}
         <Fact name={w.calls}>
           {words.timeline.calls(run.calls.total)}
           {run.calls.failed > 0 && (

@@ -32,6 +32,8 @@ interface TimelineListProps {
   readonly complete: boolean
   readonly total: number
   readonly memory: string
+  /** The change of configuration the address names; its row is where the list begins. */
+  readonly change: string | null
   readonly onNearEnd: () => void
   readonly onTop: (top: boolean) => void
   readonly onFocus: (focused: boolean) => void
@@ -43,7 +45,9 @@ export function TimelineList(props: TimelineListProps) {
   const { items, complete, memory, onNearEnd, query, setQuery } = props
   const { navigate } = useAddress()
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set())
-  const [active, setActive] = useState<string | null>(() => placeOf(memory)?.key ?? null)
+  const [active, setActive] = useState<string | null>(() =>
+    props.change === null ? (placeOf(memory)?.key ?? null) : `configuration:${props.change}`,
+  )
   const [menu, setMenu] = useState<{
     readonly at: { readonly x: number; readonly y: number }
     readonly entries: readonly MenuEntry[]
@@ -154,6 +158,12 @@ export function TimelineList(props: TimelineListProps) {
         label: w.onlyWorkspace,
         disabled: workspace === null ? w.noWorkspace : null,
         run: () => workspace !== null && setQuery(setToken(query, 'workspace', workspace)),
+      },
+      {
+        id: 'task',
+        label: w.onlyTask,
+        disabled: run.task === null ? w.noTask : null,
+        run: () => run.task !== null && setQuery(setToken(query, 'task', run.task)),
       },
       { id: 'agent', label: w.onlyAgent, run: () => setQuery(setToken(query, 'agent', run.runtime)) },
       { id: 'copy', label: words.copyReference, hint: 'y', run: () => void copyText(run.id, run.id) },

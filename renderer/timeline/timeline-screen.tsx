@@ -91,7 +91,7 @@ interface RowsProps {
 }
 
 function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }: RowsProps) {
-  const { navigate } = useAddress()
+  const { get, navigate } = useAddress()
   const atTop = useRef(true)
   const focused = useRef(false)
   const mayMove = useCallback(() => atTop.current && !focused.current, [])
@@ -100,7 +100,8 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
   const { head } = timeline
   const asTable = useView((view) => view.heatAsTable)
   const setAsTable = useView((view) => view.setHeatAsTable)
-  const nothingPeeked = usePeek((peek) => peek.row === null)
+  const change = get('change')
+  const nothingPeeked = usePeek((peek) => peek.row === null) && change === null
   const pushed = useLink((now) => now.progress.size > 0)
   const known = useRead(
     'status.get',
@@ -218,6 +219,7 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
             complete={timeline.complete}
             total={head?.total ?? timeline.items.length}
             memory={memory}
+            change={change}
             onNearEnd={timeline.loadMore}
             onTop={(top) => {
               atTop.current = top
@@ -243,14 +245,30 @@ function Rows({ filter, problems, query, setQuery, since, until, zoom, allTime }
       )}
     </>
   )
-  return <SplitPane main={main} inspector={<Inspector />} title={words.peek.inspector} empty={nothingPeeked} />
+  return (
+    <SplitPane
+      main={main}
+      inspector={<Inspector change={change} />}
+      title={words.peek.inspector}
+      empty={nothingPeeked}
+    />
+  )
 }
 
-function Inspector() {
+function Inspector({ change }: { readonly change: string | null }) {
   const row = usePeek((peek) => peek.row)
   if (row?.type === 'run') return <RunPeek key={row.run.id} run={row.run} />
   if (row?.type === 'configuration') return <DriftPeek key={row.item.id} drift={row.item.drift} />
-  return row !== null && 'item' in row ? <ItemPeek item={row.item} /> : <PeekNothing />
+  if (row !== null && 'item' in row) return <ItemPeek item={row.item} />
+  return change === null ? <PeekNothing /> : <NamedChange id={change} />
+}
+
+/** The change of configuration the address names, wherever its row is. */
+function NamedChange({ id }: { readonly id: string }) {
+  const read = useRead('drift.get', { id })
+  if (read.data !== undefined) return <DriftPeek drift={read.data} />
+  if (read.error === null) return <Loading what={words.drift.one} rows={4} />
+  return <Failure what={words.drift.one} failure={read.error} onRetry={() => void read.refetch()} />
 }
 
 interface NoRowsProps {

@@ -1,42 +1,15 @@
 import { expect, type Page, test } from '@playwright/test'
 import { expectAccessible } from './axe.ts'
-import { startDaemon, type TestDaemon } from './daemon.ts'
-import { beginLiveSession, makeEmptyHome, makeFixtureHome, type TestHome } from './fixture-home.ts'
-
-export interface Opened {
-  readonly page: Page
-  close(): Promise<void>
-}
-export type OpenWindow = (made: TestHome, daemon: TestDaemon) => Promise<Opened>
-
-interface Scene extends Opened {
-  readonly made: TestHome
-  readonly daemon: TestDaemon
-}
+import { beginLiveSession, makeEmptyHome, makeFixtureHome } from './fixture-home.ts'
+import { describeInvestigations } from './investigations.ts'
+import { type OpenWindow, withScene } from './scene.ts'
 
 /** What a person does with the window, step by step; the same in the desktop window and in a browser. */
 export function describeJourneys(host: string, open: OpenWindow): void {
-  const withScene = async (made: TestHome, act: (scene: Scene) => Promise<void>) => {
-    const daemon = await startDaemon(made)
-    try {
-      await daemon.idle()
-      const opened = await open(made, daemon)
-      const complaints = collectComplaints(opened.page)
-      try {
-        await act({ ...opened, made, daemon })
-        expect(complaints).toEqual([])
-      } finally {
-        await opened.close()
-      }
-    } finally {
-      await daemon.stop()
-      made.remove()
-    }
-  }
-
+  describeInvestigations(host, open)
   test.describe(`${host}:`, () => {
     test('first look: what is on this machine, and its runs', () =>
-      withScene(makeFixtureHome(), async ({ page, daemon }) => {
+      withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
         const found = page.getByRole('region', { name: 'What is on this machine' })
         await expect(found.getByRole('row', { name: /Claude Code/ })).toContainText('sessions')
         await expect(found).toContainText('nothing was changed, nothing was sent')
@@ -56,7 +29,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('a run: opened, stepped through and left with the keyboard alone', () =>
-      withScene(makeFixtureHome(), async ({ page, daemon }) => {
+      withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
         await closeWelcome(page)
         const { runs } = await daemon.call('runs.list', {})
         const run = runs.find(({ title, calls }) => title === 'Add a median function' && calls.total > 3)
@@ -106,7 +79,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('the manifest of a run', () =>
-      withScene(makeFixtureHome(), async ({ page, daemon }) => {
+      withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
         await closeWelcome(page)
         const { runs } = await daemon.call('runs.list', {})
         const run = runs.find(({ manifest }) => manifest !== null)
@@ -123,7 +96,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('words are found and lead to their event', () =>
-      withScene(makeFixtureHome(), async ({ page, daemon }) => {
+      withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
         await closeWelcome(page)
         await expect
           .poll(async () => (await daemon.call('search.run', { text: 'median' })).total, { timeout: 15_000 })
@@ -146,7 +119,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('a session that is being written appears and grows by itself', () =>
-      withScene(makeFixtureHome(), async ({ page, made, daemon }) => {
+      withScene(makeFixtureHome(), open, async ({ page, made, daemon }) => {
         await closeWelcome(page)
         await expect(runRows(page).first()).toBeVisible()
         const live = beginLiveSession(made.home)
@@ -178,7 +151,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('no agent: the places looked in, a folder to name, and the sample', () =>
-      withScene(makeEmptyHome(), async ({ page, made }) => {
+      withScene(makeEmptyHome(), open, async ({ page, made }) => {
         await expect(page.getByRole('heading', { name: 'No agent was found on this machine' })).toBeVisible()
         await expect(page.getByRole('main')).toContainText(`${made.home}/.claude`)
         await expect(page.getByRole('main')).toContainText('npm run demo')
@@ -194,7 +167,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('every other screen can be used by everybody', () =>
-      withScene(makeFixtureHome(), async ({ page }) => {
+      withScene(makeFixtureHome(), open, async ({ page }) => {
         await closeWelcome(page)
         for (const [path, name] of [
           ['/homes', '.claude'],
@@ -211,7 +184,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('the smallest window never scrolls sideways', () =>
-      withScene(makeFixtureHome(), async ({ page, daemon }) => {
+      withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
         await closeWelcome(page)
         const { runs } = await daemon.call('runs.list', { limit: 1 })
         await page.setViewportSize({ width: 420, height: 480 })
@@ -235,16 +208,6 @@ export function describeJourneys(host: string, open: OpenWindow): void {
         }
       }))
   })
-}
-
-/** Anything a page complains of is a fault, whatever it shows. */
-function collectComplaints(page: Page): string[] {
-  const complaints: string[] = []
-  page.on('pageerror', (error) => complaints.push(`uncaught: ${error.message}`))
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(`console: ${message.text()}`)
-  })
-  return complaints
 }
 
 const runRows = (page: Page) => page.getByRole('treegrid', { name: 'All runs, newest first' }).getByRole('row')

@@ -3,6 +3,7 @@ import { tableOf } from './category-table.ts'
 import type { CauseContext, CauseSide, Draft } from './causes/draft.ts'
 import { findCauses } from './causes/find-causes.ts'
 import { MODEL_BEHAVIOUR_TIER, type Ranked, rankCauses, tierOf, toCause } from './causes/rank.ts'
+import { settleByRecord } from './entered-by-record.ts'
 import type { EventFact } from './events.ts'
 import { compareFields, type FieldComparison } from './fields.ts'
 import { knowledgeOf } from './knowledge.ts'
@@ -59,8 +60,9 @@ export const compare = async (a: Compared, b: Compared, { readText, writer }: Ar
         )
   const parted = partingOf(steps)
   const context: CauseContext = { a: sideA, b: sideB, writer }
-  const ranked = rankCauses(findCauses(fields.changes, context), parted)
-  const known = fields.changes.filter(({ unknown_on }) => unknown_on === null)
+  const settled = settleByRecord(fields.changes, sideA, sideB)
+  const ranked = rankCauses(findCauses(settled, context), parted)
+  const known = settled.filter(({ unknown_on }) => unknown_on === null)
   const isIdentical = known.length === 0
   const model = modelBehaviour({ a, b, context, ranked, categories, steps, isIdentical })
   const all: readonly Ranked[] = model === null ? ranked : insertByTier(ranked, model)

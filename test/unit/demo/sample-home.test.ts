@@ -53,8 +53,8 @@ const sha256 = (value: string) => createHash('sha256').update(value, 'utf8').dig
 const text = (value: unknown) => JSON.stringify(value)
 
 describe('the sample home', () => {
-  it('holds thirteen sessions, a subagent and two workspaces, nothing from the future', () => {
-    expect(sessions.size).toBe(14)
+  it('holds fourteen sessions, a subagent and two workspaces, nothing from the future', () => {
+    expect(sessions.size).toBe(15)
     expect(sample.workspaces).toHaveLength(2)
     for (const [path, rows] of sessions) {
       for (const row of rows) {
@@ -97,7 +97,10 @@ describe('the sample home', () => {
     expect(text(rowsOf(sample.goodSession))).toContain(text(good.stdout.trimEnd()).slice(1, -1))
     const nested = (session: string) => rowsOf(session).filter((row) => text(row).includes('"nested_memory"'))
     expect(nested(sample.goodSession)).toHaveLength(0)
+    expect(nested(sample.triedSession)).toHaveLength(0)
     expect(nested(sample.badSession)).toHaveLength(1)
+    const task = 'Add a timeout of two seconds to the client settings.'
+    for (const session of [sample.triedSession, sample.badSession]) expect(text(rowsOf(session))).toContain(task)
     expect(git('log', '--format=%s', '-1', '--', '.claude/rules/payments.md').stdout.trim()).toBe(
       'Apply the payments rule to all sources',
     )
