@@ -17,11 +17,13 @@ export function CompareHeader({
   comparison,
   rule,
   onSwap,
+  onExport,
 }: {
   readonly comparison: Comparison
   /** By which rule A was chosen, when it was not chosen by hand. */
   readonly rule: string | null
   readonly onSwap: () => void
+  readonly onExport: () => void
 }) {
   const { a, b, verdict } = comparison
   return (
@@ -31,11 +33,12 @@ export function CompareHeader({
           <Side letter="A" side={a} />
           <Side letter="B" side={b} />
         </div>
-        <div className="flex shrink-0 items-center gap-2">
+        <div className="flex flex-wrap items-center gap-2">
           {b.run !== null && <PartnerMenu run={b.run} current={a.target} />}
           <Button onClick={onSwap} icon={<ArrowLeftRight size={14} strokeWidth={1.75} aria-hidden="true" />}>
             {w.swap}
           </Button>
+          <Button onClick={onExport}>{w.incident}</Button>
           <CommandHint command={`reprise diff ${shellWord(a.target)} ${shellWord(b.target)}`} />
         </div>
       </div>
