@@ -26,6 +26,7 @@ import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
 import type { ImportNews } from './capture/importer.ts'
 import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
+import { clearExports } from './export/bundle-writer.ts'
 import type { Ask } from './export/run-material.ts'
 import { createHomeRegistry } from './homes.ts'
 import { takeWriterLock } from './lock.ts'
@@ -110,8 +111,7 @@ const assemble = async (
   paths: DataPaths,
   opened: (() => unknown)[],
 ): Promise<App> => {
-  // What an export that was killed had gathered.
-  fs.rmSync(path.join(paths.dir, 'tmp'), { recursive: true, force: true })
+  clearExports(paths.dir)
   const now = (): Date => new Date()
   const lock = { release: () => opened[0]?.() }
   const keys = await openKeys(path.join(paths.dir, 'keys'))

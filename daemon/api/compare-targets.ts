@@ -1,6 +1,7 @@
 import path from 'node:path'
 import {
   type CompareSide,
+  type Digest,
   type Manifest,
   type ParsedInput,
   RepriseError,
@@ -31,9 +32,29 @@ export const findSides = async (
   return { a: a ?? (await sideNow(parts, request, b)), b: b ?? (await sideNow(parts, request, a)) }
 }
 
+/**
+ * Manifests that were just verified and compared: one is looked at against several others in a row, and a large one takes a while to verify.
+ * Held for a moment only, the few last ones.
+ */
+const recent = new Map<string, Manifest>()
+const MOST_RECENT = 4
+const RECENT_MS = 30_000
+let forget: NodeJS.Timeout | null = null
+
+const loadRecent = async (parts: Parts, digest: Digest): Promise<Manifest> => {
+  const manifest = recent.get(digest) ?? (await loadManifest(parts, digest))
+  recent.delete(digest)
+  recent.set(digest, manifest)
+  for (const oldest of [...recent.keys()].slice(0, Math.max(0, recent.size - MOST_RECENT))) recent.delete(oldest)
+  if (forget) clearTimeout(forget)
+  forget = setTimeout(() => recent.clear(), RECENT_MS)
+  forget.unref()
+  return manifest
+}
+
 const sideOf = async (parts: Parts, target: string): Promise<Compared> => {
   const digest = await findManifest(parts, target)
-  const manifest = await loadManifest(parts, digest)
+  const manifest = await loadRecent(parts, digest)
   const isManifest = looksLikeDigest(target) && digest.includes(target.replace(/^sha256:/, ''))
   const named = isManifest ? runOfManifest(parts, manifest) : parts.index().findRun(parsePoint(target).run)
   const about = (run: RunRow | null): CompareSide => ({

@@ -212,6 +212,7 @@ export const createUnitImporter = ({ db, writer, sources, now, archived }: Impor
         adopted.feed.generation = generation
         remember(unit.file, adopted)
         if (whole) {
+          adopted.reader.readMeta?.(unit.meta, adopted.feed.sink)
           writer.saveSummary(run, adopted.reader.summary())
           saveTotals(db, run)
         }

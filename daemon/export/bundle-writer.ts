@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomBytes } from 'node:crypto'
-import { createReadStream } from 'node:fs'
+import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs'
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { PRODUCT_VERSION } from '../../contract/index.ts'
@@ -30,8 +30,17 @@ export interface BundleWriter {
   remove(): Promise<void>
 }
 
+const GATHERED = 'export-'
+
+/** Removes what an export had gathered that was killed. Only for the one writer, before it begins one. */
+export const clearExports = (dataDir: string): void => {
+  const folder = path.join(dataDir, 'tmp')
+  for (const name of existsSync(folder) ? readdirSync(folder) : [])
+    if (name.startsWith(GATHERED)) rmSync(path.join(folder, name), { recursive: true, force: true })
+}
+
 export async function openBundle(dataDir: string, passage: Passage, now: Date): Promise<BundleWriter> {
-  const folder = path.join(dataDir, 'tmp', `export-${randomBytes(6).toString('hex')}`)
+  const folder = path.join(dataDir, 'tmp', `${GATHERED}${randomBytes(6).toString('hex')}`)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const entries: BundleEntry[] = []
   const scratch = (n: number) => path.join(folder, String(n))

@@ -61,6 +61,9 @@ const FOLDERS = new Set([
 const BESIDE = /(?:-wal|-shm|-journal|\.bak(?:\.\d+)?|\.last-good|\.lock|\.tmp)$/
 /** Homes of agents, whose `.env` is where they keep the keys of their providers. */
 const AGENT_HOMES = /(?:^|[\\/])\.(?:claude|codex|openclaw|hermes)(?:[\\/]profiles[\\/][^\\/]+)?[\\/]\.env$/
+/** Folders of logins in homes of agents, at any depth (`credentials/whatsapp/…`). */
+const AGENT_STORES =
+  /(?:^|[\\/])\.(?:claude|codex|openclaw|hermes)[\\/](?:[^\\/]+[\\/])*(?:credentials|pairing|oauth|mcp-oauth)[\\/]/
 const PUBLIC = /\.pub$|\.(?:md|txt|example|sample|template)$/i
 
 /**
@@ -71,7 +74,7 @@ export function isCredentialFile(path: string): boolean {
   const parts = path.split(/[\\/]+/)
   const written = (parts.pop() ?? '').toLowerCase()
   const name = written.replace(BESIDE, '')
-  if (AGENT_HOMES.test(path)) return true
+  if (AGENT_HOMES.test(path) || AGENT_STORES.test(path)) return true
   if (PUBLIC.test(name)) return false
   if (NAMES.has(name) || ENDINGS.test(name) || SSH_KEY.test(name)) return true
   const folder = (parts.pop() ?? '').toLowerCase()

@@ -111,3 +111,10 @@ function readsAsText(head: string): boolean {
   for (const byte of bytes) if (byte > 126 || (byte < 32 && byte !== 9 && byte !== 10 && byte !== 13)) odd += 1
   return bytes.length >= 12 && odd <= bytes.length * 0.15
 }
+
+/** Whether a run of base64 is that of a text, from any of its first characters on. */
+export function readsAsBase64(run: string): boolean {
+  for (let shift = 0; shift < 4; shift += 1)
+    if (mayBeText(run, shift) && readsAsText(run.slice(shift, shift + 48))) return true
+  return false
+}

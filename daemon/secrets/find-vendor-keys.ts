@@ -54,6 +54,18 @@ export function findVendorKeys(text: string): Finding[] {
   return findings
 }
 
+/** Whether a key may begin somewhere in a text, whatever follows. */
+export function hasAnchor(text: string): boolean {
+  for (let at = 0; at + 2 < text.length; at += 1) {
+    const pair = (text.charCodeAt(at) & 0xff) | ((text.charCodeAt(at + 1) & 0xff) << 8)
+    if (starts[pair] === 0) continue
+    const rules = rulesByStart.get(pair | (text.charCodeAt(at + 2) << 16))
+    if (rules?.some(({ anchor, bounded }) => text.startsWith(anchor, at) && (!bounded || isBoundary(text, at))))
+      return true
+  }
+  return false
+}
+
 /**
  * Whether `at` lies inside a blob of base64url, where any anchor turns up by chance (measured: once in 1.5 MB). Such blobs are
  * signatures and encrypted content of a session, which a placeholder would make useless. A key glued behind a name is none: names do
@@ -96,6 +108,7 @@ function matchAt(text: string, at: number, rules: readonly CompiledRule[]): Find
   return null
 }
 
+const DOTTED_REST = /[A-Za-z0-9_+/.~%-]{1,800}={0,2}/y
 const KEY_REST = /[A-Za-z0-9_+/~%-]{1,400}={0,2}/y
 const KEY_WORD = /[A-Za-z0-9_.+/=~%-]{1,400}/y
 /** The end of a line, in raw text or escaped in JSON, and what a listing puts before the next. */
@@ -117,12 +130,13 @@ function acrossLines(
   let end = at + (own?.length ?? 0)
   let joined = own ?? wordAt(text, at + rule.anchor.length, rule.anchor)
   let until = at + joined.length
-  if (own === null && (rule.named === true || joined.length < rule.anchor.length + 2)) return { match, end }
+  const begins = joined.length >= rule.anchor.length + 2 && text.startsWith(rule.anchor, at)
+  if (own === null && (rule.named === true || !begins)) return { match, end }
   for (let line = 1; line < MOST_LINES; line += 1) {
     LINE_END.lastIndex = until
     const broken = LINE_END.exec(text)?.[0]
     if (broken === undefined) break
-    const next = restAt(text, until + broken.length)
+    const next = restAt(text, until + broken.length, rule)
     if (next === null) break
     rule.pattern.lastIndex = 0
     const longer = rule.pattern.exec(joined + next)?.[0] ?? null
@@ -138,12 +152,13 @@ function acrossLines(
 }
 
 /** The word at the beginning of a line, when it reads as the rest of a key: no assignment, no path, no key of its own. */
-function restAt(text: string, at: number): string | null {
-  KEY_REST.lastIndex = at
-  const word = KEY_REST.exec(text)?.[0] ?? ''
+function restAt(text: string, at: number, rule: CompiledRule): string | null {
+  const pattern = rule.rest.includes('\\.') ? DOTTED_REST : KEY_REST
+  pattern.lastIndex = at
+  const word = (pattern.exec(text)?.[0] ?? '').replace(/\.+$/, '')
   if (word.length < 6 || !/\d/.test(word) || !looksRandom(word)) return null
-  const after = text.charAt(at + word.length)
-  if (after !== '' && !/[\s"'`\\,;)}\]<.]/.test(after)) return null
+  const after = text.slice(at + word.length, at + word.length + 2)
+  if (after !== '' && !/^(?:[\s"'`\\,;)}\]<]|\.(?:[\s"'`\\]|$))/.test(after)) return null
   const rules = rulesByStart.get(text.charCodeAt(at) | (text.charCodeAt(at + 1) << 8) | (text.charCodeAt(at + 2) << 16))
   return rules?.some(({ anchor }) => text.startsWith(anchor, at)) === true ? null : word
 }

@@ -1,5 +1,8 @@
 import { looksRandom } from './entropy.ts'
+import { kindOfName } from './find-assignments.ts'
+import { readsAsBase64 } from './find-base64.ts'
 import { PLACEHOLDER } from './find-secrets.ts'
+import { hasAnchor, isBoundary } from './find-vendor-keys.ts'
 import type { Redactor } from './redactor.ts'
 import { vendorRules } from './vendor-rules.ts'
 
@@ -17,23 +20,28 @@ type Findings = ReturnType<Redactor['redact']>['findings']
 
 interface Piece<K> {
   readonly key: K
-  /** Where the part that is remembered begins in the text. */
-  readonly from: number
-  readonly text: string
+  /** Where the part that is remembered begins in the text, and how long it is. */
+  from: number
+  length: number
 }
 
 /** Longer than any key with a form of its own; a key block is remembered as far as one may be long. */
 const WINDOW = 1200
 const BLOCK_WINDOW = 24_500
-/** Joined words shorter than this hold no secret. */
-const SHORTEST = 10
+/** As much as tells whether a key begins at the end. */
+const LAST_WORD = 400
 
 /**
  * Secrets that no single text shows: a stream of small texts (the deltas of an answer, the chunks of an output, lines of a wrapped blob)
- * is searched across its borders. Each text is also searched by itself, by others; here only what touches a border is found.
+ * is searched across its borders. Each text is also searched by itself, by others; here only what touches a border is found. Nearly no
+ * text ends where a key may have begun: only then anything is searched.
  */
 export class SecretStream<K> {
-  private pieces: readonly Piece<K>[] = []
+  private pieces: Piece<K>[] = []
+  private tail = ''
+  private open: Open = 'no'
+  /** The last word has an anchor in it. */
+  private anchored = false
 
   constructor(private readonly redactor: Pick<Redactor, 'redact'>) {}
 
@@ -46,15 +54,16 @@ export class SecretStream<K> {
 
   /** The same without going on. */
   look(key: K, text: string): readonly CutSecret<K>[] {
-    const before = this.pieces.map((piece) => piece.text).join('')
+    const { tail: before, open } = this
     if (before === '' || text === '') return []
-    const inBlock = before.includes('PRIVATE KEY')
-    if (!inBlock && !mayGoOn(before, text)) return []
-    const head = text.slice(0, inBlock ? BLOCK_WINDOW : WINDOW)
-    const held = HELD.exec(before)
-    if (held !== null) {
-      const length = restOf(held[1] ?? '', head)
-      return length === 0 ? [] : [{ key, start: 0, end: length, placeholder: held[0], text: head.slice(0, length) }]
+    if (open === 'no' && !(ASSIGNS.test(text) && isSecretName(before, before.length))) return []
+    const head = text.slice(0, open === 'block' ? BLOCK_WINDOW : WINDOW)
+    if (open === 'held') {
+      const held = HELD.exec(before.slice(-80))
+      const length = held === null ? 0 : restOf(held[1] ?? '', head)
+      return held === null || length === 0
+        ? []
+        : [{ key, start: 0, end: length, placeholder: held[0], text: head.slice(0, length) }]
     }
     const seam = before.length
     const { redact } = this.redactor
@@ -87,30 +96,142 @@ export class SecretStream<K> {
   private parts(start: number, placeholder: string): CutSecret<K>[] {
     const parts: CutSecret<K>[] = []
     let at = 0
-    for (const { key, from, text } of this.pieces) {
-      const end = at + text.length
+    for (const { key, from, length } of this.pieces) {
+      const end = at + length
       const first = Math.max(0, start - at)
       if (end > start)
-        parts.push({ key, start: from + first, end: from + text.length, placeholder, text: text.slice(first) })
+        parts.push({
+          key,
+          start: from + first,
+          end: from + length,
+          placeholder,
+          text: this.tail.slice(at + first, end),
+        })
       at = end
     }
     return parts
   }
 
   private remember(key: K, text: string): void {
-    const all = [...this.pieces, { key, from: 0, text }]
-    const length = all.reduce((sum, piece) => sum + piece.text.length, 0)
-    const window = all.some((piece) => piece.text.includes('PRIVATE KEY')) ? BLOCK_WINDOW : WINDOW
-    let excess = length - window
-    const kept: Piece<K>[] = []
-    for (const piece of all) {
-      const drop = Math.max(0, Math.min(excess, piece.text.length))
-      excess -= drop
-      if (drop < piece.text.length)
-        kept.push(drop === 0 ? piece : { key: piece.key, from: piece.from + drop, text: piece.text.slice(drop) })
+    if (this.open === 'no' && isPlainWord(text)) {
+      this.tail = ''
+      this.pieces = []
+      this.anchored = false
+      return
     }
-    this.pieces = kept
+    const kept = text.length > BLOCK_WINDOW ? text.slice(-BLOCK_WINDOW) : text
+    this.tail += kept
+    this.pieces.push({ key, from: text.length - kept.length, length: kept.length })
+    const word = lastWord(this.tail)
+    // An anchor in the word is found when it comes; only what is new has to be looked through.
+    const fresh = Math.max(0, word.length - kept.length - LONGEST_ANCHOR)
+    this.anchored = (this.anchored && word.length > kept.length) || hasAnchor(fresh === 0 ? word : word.slice(fresh))
+    this.open = openAt(this.tail, word, this.anchored)
+    const window = this.open === 'block' ? BLOCK_WINDOW : this.open === 'no' ? LAST_WORD : WINDOW
+    let excess = this.tail.length - window
+    if (excess <= 0) return
+    this.tail = this.tail.slice(excess)
+    let drop = 0
+    for (const piece of this.pieces) {
+      if (excess < piece.length) {
+        piece.from += excess
+        piece.length -= excess
+        break
+      }
+      excess -= piece.length
+      drop += 1
+    }
+    this.pieces.splice(0, drop)
   }
+}
+
+/** What may have begun at the end of a text: a key with a form of its own or a name, a block, or one that is covered already. */
+type Open = 'no' | 'key' | 'block' | 'held'
+
+const ASSIGNS = /^["'`]{0,2}[ \t]{0,4}[=:]/
+
+function openAt(tail: string, word: string, anchored: boolean): Open {
+  const last = tail.charCodeAt(tail.length - 1)
+  if (last === 0x203a || last === 0xba) return HELD.test(tail.slice(-80)) ? 'held' : 'no'
+  const begin = tail.lastIndexOf('-----BEGIN')
+  if (begin >= 0 && tail.indexOf('-----END', begin) < 0 && tail.includes('PRIVATE KEY', begin)) return 'block'
+  if (last === 0x2d && tail.endsWith('-----') && tail.includes('PRIVATE KEY')) return 'block'
+  if (anchored || isNamed(tail, word)) return 'key'
+  if (word === '') return 'no'
+  const host = word.lastIndexOf('://')
+  if (host >= 0 && !word.includes('/', host + 3) && !word.includes('@', host)) return 'key'
+  return endsAsAnchor(word) || endsAsText(word) ? 'key' : 'no'
+}
+
+/** A word of a language or of a format (`assistant`, `tool_result`) with which no secret begins. Most texts of records are one. */
+function isPlainWord(text: string): boolean {
+  if (text.length > 40) return false
+  const known = plainWords.get(text)
+  if (known !== undefined) return known
+  const plain =
+    /^[a-z_]+$/.test(text) &&
+    !hasAnchor(text) &&
+    !endsAsAnchor(text) &&
+    !/(?:bearer|basic)$/.test(text) &&
+    kindOfName(text) === null
+  if (plainWords.size < 4096) plainWords.set(text, plain)
+  return plain
+}
+const plainWords = new Map<string, boolean>()
+
+/** The last word is, or is about to be, a value beside a name that promises a secret. */
+function isNamed(tail: string, word: string): boolean {
+  for (let at = 0; at < word.length; at += 1) {
+    const code = word.charCodeAt(at)
+    if ((code === 0x3d || code === 0x3a) && isSecretName(word, at)) return true
+  }
+  let end = tail.length - word.length
+  while (end > 0 && isSpace(tail.charCodeAt(end - 1)) && tail.length - word.length - end < 8) end -= 1
+  const before = tail.charCodeAt(end - 1)
+  if (before === 0x3d || before === 0x3a || before === 0x3e) return isSecretName(tail, end - 1)
+  if (end === tail.length - word.length) return false
+  const scheme = tail.slice(Math.max(0, end - 6), end).toLowerCase()
+  return scheme.endsWith('bearer') || scheme.endsWith('basic')
+}
+
+/** Whether the identifier that ends before `end`, quotes aside, promises a secret. */
+function isSecretName(text: string, end: number): boolean {
+  let to = end
+  while (to > 0 && end - to < 6 && isBetween(text.charCodeAt(to - 1))) to -= 1
+  let from = to
+  while (from > 0 && to - from < 60 && isWordCode(text.charCodeAt(from - 1))) from -= 1
+  return to - from >= 3 && kindOfName(text.slice(from, to)) !== null
+}
+
+/** What ends a word: spaces, line ends and quotes. */
+const isSpace = (code: number) =>
+  code === 0x20 || code === 0x22 || code === 0x0a || code === 0x27 || code === 0x60 || code === 0x09 || code === 0x0d
+/** Between a name and what is assigned to it. */
+const isBetween = (code: number) => isSpace(code) || code === 0x5c || code === 0x3d || code === 0x3a
+const isWordCode = (code: number) =>
+  (code >= 97 && code <= 122) || (code >= 48 && code <= 57) || (code >= 65 && code <= 90) || code === 95 || code === 45
+
+/** Ends with base64 of something that begins as text. */
+function endsAsText(word: string): boolean {
+  let to = word.length
+  while (to > 0 && word.charCodeAt(to - 1) === 0x3d) to -= 1
+  let from = to
+  for (; from > 0; from -= 1) {
+    const code = word.charCodeAt(from - 1)
+    if (!isWordCode(code) && code !== 0x2b && code !== 0x2f) break
+  }
+  return to - from >= 28 && readsAsBase64(word.slice(from, to))
+}
+
+/** The ending of a file's name (`.ts`), as which no key begins. */
+const isEnding = (word: string, at: number) => at > 0 && word.length - at < 4 && './'.includes(word.charAt(at - 1))
+
+/** Ends with the beginning of an anchor, where a word may begin. */
+function endsAsAnchor(word: string): boolean {
+  const first = Math.max(0, word.length - LONGEST_ANCHOR)
+  for (let at = word.length - 1; at >= first; at -= 1)
+    if (isBoundary(word, at) && !isEnding(word, at) && beginnings.has(word.slice(at))) return true
+  return false
 }
 
 /** Ends with a covered key that the border may have cut. A password or an assignment ends where its word ends. */
@@ -136,44 +257,17 @@ function restOfBlock(text: string): number {
   return body + end
 }
 
-/** Cheap, and said to nearly every border: no secret goes over it. */
-function mayGoOn(before: string, text: string): boolean {
-  const last = lastWord(before)
-  const first = /^[^\s"'`]{0,400}/.exec(text)?.[0] ?? ''
-  if (last === '' || first === '' || last.length + first.length < SHORTEST) return false
-  // Ids of one kind follow each other (`msg_…`, `req_…`); the second half of a key does not begin like the first.
-  if (last.length > 8 && last.length === before.length && first.slice(0, 4) === last.slice(0, 4)) return false
-  if (/[^A-Za-z]/.test(last)) return true
-  return (
-    beginnings.has(last) ||
-    LETTER_ANCHOR.test(last) ||
-    /^[=:]/.test(first) ||
-    (last.length >= 6 && /[a-z][A-Z]|[A-Z]{2}[a-z]/.test(last))
-  )
-}
-
 function lastWord(text: string): string {
   let start = text.length
-  while (start > 0 && text.length - start < 400 && !/[\s"'`]/.test(text.charAt(start - 1))) start -= 1
+  while (start > 0 && text.length - start < LAST_WORD && !isSpace(text.charCodeAt(start - 1))) start -= 1
   return text.slice(start)
 }
 
-/** Every beginning of an anchor that is letters only. */
+const anchors = vendorRules.flatMap((rule) => rule.anchors)
+const LONGEST_ANCHOR = Math.max(...anchors.map((anchor) => anchor.length))
+/** Every beginning of an anchor, the whole ones left out. */
 const beginnings = new Set(
-  vendorRules.flatMap(({ anchors }) =>
-    anchors.flatMap((anchor) =>
-      Array.from({ length: anchor.length }, (_, n) => anchor.slice(0, n + 1)).filter((part) =>
-        /^[A-Za-z]+$/.test(part),
-      ),
-    ),
-  ),
-)
-
-const LETTER_ANCHOR = new RegExp(
-  vendorRules
-    .flatMap(({ anchors }) => anchors)
-    .filter((anchor) => anchor.length > 2 && /^[A-Za-z]+$/.test(anchor))
-    .join('|'),
+  anchors.flatMap((anchor) => Array.from({ length: anchor.length - 1 }, (_, n) => anchor.slice(0, n + 1))),
 )
 
 /** A text with the cut secrets in it covered; the parts must belong to it. */

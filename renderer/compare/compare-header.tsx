@@ -38,7 +38,7 @@ export function CompareHeader({
           <Button onClick={onSwap} icon={<ArrowLeftRight size={14} strokeWidth={1.75} aria-hidden="true" />}>
             {w.swap}
           </Button>
-          <Button onClick={onExport}>{w.incident}</Button>
+          <Button onClick={onExport}>{words.export.incident}</Button>
           <CommandHint command={`reprise diff ${shellWord(a.target)} ${shellWord(b.target)}`} />
         </div>
       </div>

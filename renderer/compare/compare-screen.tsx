@@ -111,7 +111,7 @@ function Opened({
   const [exporting, setExporting] = useState(false)
   const acts = useMemo(
     () => [
-      { id: 'incident', label: w.incident, run: () => setExporting(true) },
+      { id: 'incident', label: words.export.incident, run: () => setExporting(true) },
       { id: 'swap', label: w.swap, keys: 's', run: onSwap },
       ...tabs.map((id) => ({
         id: `tab-${id}`,

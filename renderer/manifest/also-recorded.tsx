@@ -65,9 +65,12 @@ export function AlsoRecorded({ manifest }: { readonly manifest: Manifest }) {
   if (extra.length === 0) return null
   return (
     <Section title={w.also}>
-      <dl className="grid max-w-4xl grid-cols-[minmax(8rem,auto)_minmax(0,1fr)] gap-x-3 gap-y-1 text-dense">
+      <dl className="max-w-4xl text-dense">
         {extra.map(([name, value]) => (
-          <div key={name} className="col-span-2 grid grid-cols-subgrid border-b border-line py-1">
+          <div
+            key={name}
+            className="grid grid-cols-[14rem_minmax(0,1fr)] gap-x-3 border-b border-line py-1 max-md:grid-cols-1"
+          >
             <dt className="font-mono text-[0.75rem] break-all">{name}</dt>
             <dd className="min-w-0">
               {typeof value === 'object' ? (

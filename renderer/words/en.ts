@@ -246,6 +246,7 @@ export const words = {
 
   export: {
     act: 'Export…',
+    incident: 'Incident bundle…',
     title: (title: string) => `Export “${title}”`,
     hint: 'Secrets are covered in every format. The file is readable by your account only; nothing is sent anywhere.',
     incidentTitle: 'Export the incident',
@@ -492,7 +493,6 @@ export const words = {
     stepsCut: 'The runs are long: what is shown ends before they do',
     stepStates: { equal: 'same', changed: 'changed', only_a: 'only A', only_b: 'only B' },
     swap: 'Swap sides',
-    incident: 'Incident bundle…',
     partner: 'Compare with…',
     partners: 'Runs to compare with',
     chosen: 'chosen',

@@ -124,7 +124,7 @@ describe.skipIf(skip).concurrent('what exec sends to its model', () => {
       const { execution } = resolution.body
       expect(execution.model).toBe(body.model)
       if (execution.reasoning !== null) expect(execution.reasoning).toBe(body.reasoning?.effort)
-      expect(execution.endpoint_profile).toBe(`lab ${server.url}`)
+      expect([execution.endpoint_profile, execution.base_url]).toEqual(['lab', server.url])
       const ours = labelled(resolution, 'base instructions')
       if (ours !== null) expect(base?.content?.map((part) => part.text)).toEqual([ours])
       const context_ = body.input

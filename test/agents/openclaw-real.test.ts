@@ -59,7 +59,6 @@ async function run(tree: RealTree): Promise<Compared> {
       model: 'lab/scripted-1',
     }
     const flags = tree.flags?.(home) ?? []
-    const roster = flags.includes('ops') ? { entries: { main: {}, ops: {} }, ownership: 'explicit' } : {}
     home.write(
       '.openclaw/openclaw.json',
       JSON.stringify({
@@ -67,7 +66,7 @@ async function run(tree: RealTree): Promise<Compared> {
           providers: { lab: { baseUrl: model.url, apiKey: 'none', api: 'openai-completions', models: [scripted] } },
         },
         ...own,
-        agents: { ...roster, ...agents, defaults },
+        agents: { ...agents, defaults },
       }),
     )
     const isExec = flags[0] === 'exec'

@@ -131,7 +131,7 @@ describe.skipIf(skip)('OpenClaw, the real program: sessions', () => {
         expect(files.find(({ path }) => path === join(workspace, 'AGENTS.md'))).toMatchObject({
           status: 'loaded',
           position: 0,
-          raw_chars: 29,
+          raw_chars: 28,
         })
       } finally {
         await model.close()

@@ -25,6 +25,7 @@ afterEach(() => {
 })
 
 function resolve(tree: OddTree, more: readonly string[] = [], version?: string | null): Resolution {
+  laid?.remove()
   laid = layOddTree(tree)
   return resolveLaid(laid, {
     cwd: laid.cwd,
@@ -97,7 +98,6 @@ describe('what keeps the program from starting is a problem with file and line',
   it('rules', () => {
     const texts = Object.entries(rulesFiles).map(([name, { text }]) => {
       const { problems } = resolve({ files: { 'home/dev/.codex/rules/a.rules': text } })
-      laid?.remove()
       return [name, problems.map(({ message }) => message).join()]
     })
     expect(Object.fromEntries(texts)).toMatchInlineSnapshot(`
@@ -145,7 +145,6 @@ describe('nothing that exists is silently absent', () => {
         "demo/a/b/agents.md": "not_loaded: wrong case: the program looks for AGENTS.md",
       }
     `)
-    laid?.remove()
     expect(
       reasons('fallback names', [
         '.codex/GUIDE.md',
@@ -165,7 +164,6 @@ describe('nothing that exists is silently absent', () => {
         "demo/docs/x.md": "not_loaded: a fallback name with a slash is not used",
       }
     `)
-    laid?.remove()
     expect(
       reasons('budget in the middle of a character', [
         'demo/a/AGENTS.md',
@@ -179,7 +177,6 @@ describe('nothing that exists is silently absent', () => {
         "demo/a/b/c/AGENTS.md": "not_loaded: over budget: the 12 bytes of project_doc_max_bytes are used up",
       }
     `)
-    laid?.remove()
     expect(
       reasons('links', ['demo/AGENTS.md', 'demo/a/AGENTS.override.md', 'demo/a/b/AGENTS.override.md']),
     ).toMatchInlineSnapshot(`
@@ -189,14 +186,12 @@ describe('nothing that exists is silently absent', () => {
         "demo/a/b/AGENTS.override.md": "not_loaded: a directory stands where a file is expected",
       }
     `)
-    laid?.remove()
     expect(reasons('untrusted', ['demo/AGENTS.md', 'demo/.codex/config.toml'])).toMatchInlineSnapshot(`
       {
         "demo/.codex/config.toml": "not_loaded: present, not applied: untrusted (/home/dev/demo in /home/dev/.codex/config.toml)",
         "demo/AGENTS.md": "not_loaded: present, not applied: untrusted (/home/dev/demo in /home/dev/.codex/config.toml)",
       }
     `)
-    laid?.remove()
     expect(
       reasons('no trust entry', ['demo/AGENTS.md', 'demo/.codex/config.toml', 'demo/.codex/hooks.json']),
     ).toMatchInlineSnapshot(`
@@ -232,7 +227,6 @@ describe('nothing that exists is silently absent', () => {
         "elsewhere/SKILL.md": "lazy: ",
       }
     `)
-    laid?.remove()
     expect(
       reasons('linked work tree', ['demo/.codex/hooks.json', 'tree/.codex/hooks.json', 'tree/only/.codex/hooks.json']),
     ).toMatchInlineSnapshot(`
@@ -242,7 +236,6 @@ describe('nothing that exists is silently absent', () => {
         "tree/only/.codex/hooks.json": "not_loaded: in a linked work tree hooks come from the main checkout (/home/dev/demo/only/.codex)",
       }
     `)
-    laid?.remove()
     const { body } = resolve(treeOf('hooks'))
     expect(
       body.capabilities.hooks.map((hook) => [
@@ -314,7 +307,6 @@ describe('nothing that exists is silently absent', () => {
       overridden: [{ value: 'low', ignored: 'present, not applied: no entry marks the project as trusted' }],
     })
     expect(body.settings.developer_instructions).toBeUndefined()
-    laid?.remove()
     const { body: other } = resolve(treeOf('keys a project may not set'))
     expect(other.settings.model_provider).toMatchObject({
       value: 'openai',

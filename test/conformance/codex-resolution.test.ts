@@ -182,7 +182,7 @@ describe('every case of the fixture', () => {
       it('model and reasoning', () => {
         const { execution } = resolve(one).resolution.body
         expect([execution.model, execution.reasoning]).toEqual([one.request.model, one.request.reasoning.effort])
-        expect(execution.endpoint_profile).toBe('lab http://127.0.0.1:18080/v1')
+        expect([execution.endpoint_profile, execution.base_url]).toEqual(['lab', 'http://127.0.0.1:18080/v1'])
       })
 
       it('skills', () => {

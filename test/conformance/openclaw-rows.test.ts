@@ -6,7 +6,7 @@ import { z } from 'zod'
 import type { EventContent, SessionUnit } from '../../daemon/runtimes/adapter.ts'
 import { openclaw } from '../../daemon/runtimes/openclaw/index.ts'
 import { addAgentDatabase, appendEvent, changeDatabase, openclawFixtures } from '../kit/openclaw-home.ts'
-import { contentOf, type FinalEvent, readSession } from '../kit/read-session.ts'
+import { Collector, contentOf, type FinalEvent, readSession } from '../kit/read-session.ts'
 import { temporaryDirectory } from '../kit/temporary-directory.ts'
 
 const MAIN = '46362ce9-bc67-41c7-83a6-68ec89201695'
@@ -390,6 +390,57 @@ describe('OpenClaw: rows', () => {
     expect(readSession(openclaw, main).events.find(({ tool }) => tool === 'sessions_spawn')).toMatchObject({
       subagentSession: CHILD,
     })
+  })
+
+  it('links a subagent whose session comes after the call, when it is there', () => {
+    const home = join(root(), '.openclaw')
+    const file = addAgentDatabase(home, 'main', 'agent-db')
+    const key = 'agent:main:subagent:late'
+    changeDatabase(file, (db) => {
+      const said = (id: string, content: unknown) => ({
+        type: 'message',
+        id,
+        parentId: null,
+        timestamp: '2026-11-30T16:06:00.000Z',
+        message: content,
+      })
+      appendEvent(
+        db,
+        MAIN,
+        said('spawn-call-000000', {
+          role: 'assistant',
+          content: [{ type: 'toolCall', id: 'spawn1', name: 'sessions_spawn', arguments: {} }],
+        }),
+      )
+      appendEvent(
+        db,
+        MAIN,
+        said('spawn-result-0000', {
+          role: 'toolResult',
+          toolCallId: 'spawn1',
+          content: [],
+          details: { childSessionKey: key },
+        }),
+      )
+    })
+    const unit = [...openclaw.listSessions(home, () => {})].find(({ session }) => session === MAIN) ?? fail()
+    const collector = new Collector()
+    const reader = openclaw.openReader(unit)
+    for (const [n, line] of contentOf(openclaw, unit).toString('utf8').trimEnd().split('\n').entries())
+      reader.readLine({ line: n + 1, byte: n, bytes: 1, value: JSON.parse(line) }, collector)
+    const spawn = () => collector.events.find(({ tool }) => tool === 'sessions_spawn')?.subagentSession
+    expect(spawn()).toBeNull()
+    changeDatabase(file, (db) => {
+      db.prepare(
+        'insert into session_nodes (session_key, current_session_id, entry_json, updated_at) values (?, ?, ?, 1)',
+      ).run(key, 'late-session', '{}')
+      db.prepare(
+        'insert into session_windows (session_id, session_key, created_at, updated_at) values (?, ?, 1, 1)',
+      ).run('late-session', key)
+    })
+    reader.readMeta?.({ ...unit.meta, title: 'Renamed' }, collector)
+    expect(spawn()).toBe('late-session')
+    expect(reader.summary().agentTitle).toBe('Renamed')
   })
 
   it('keeps the place of an event that cannot be unpacked', () => {

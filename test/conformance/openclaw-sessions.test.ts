@@ -272,7 +272,7 @@ describe('OpenClaw: the recorded databases', () => {
       runtime_version: '2026.9.6',
       surface: 'agent --local',
       model: 'demo/scripted-1',
-      program: { git: 'eb377ac', node: 'v24.22.3', platform: 'linux x64 6.1.0-demo' },
+      build: { git: 'eb377ac', node: 'v24.22.3', platform: 'linux x64 6.1.0-demo' },
       sandbox: { mode: 'off' },
     })
     expect(body.policy.permissions).toMatchObject({

@@ -83,6 +83,7 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
     sources: answering,
     stalled: () => capture.stalled(),
     settings: { damage: () => null },
+    damage: { note: () => undefined, replace: () => undefined, list: () => [] },
     homes: { list: () => [], isLive: () => false },
     egress: createEgress(redactor),
     reveals: openRevealLog(path.join(data, 'vault', 'reads.jsonl')),

@@ -13,6 +13,8 @@ export interface RealTree {
 }
 
 const workspace = '.openclaw/workspace'
+/** Several agents: each has a folder of its own below the common one. */
+const OPS = 'fleet/ops'
 const skill = (name: string, more = ''): string =>
   `---\nname: ${name}\ndescription: ${name} of the lab\n${more}---\nbody\n`
 
@@ -52,15 +54,19 @@ readline.createInterface({ input: process.stdin }).on('line', (line) => {
 `
 
 export const realTrees: Readonly<Record<string, RealTree>> = {
-  'odd blanks, line ends, marks and front matter': {
+  'odd blanks, line ends and marks, in a group session': {
     lay(home) {
-      files(home, workspace, [...SIX, ...OTHERS])
+      files(home, workspace, [...SIX, ...OTHERS, 'pkg/AGENTS.md'])
       home.write(`${workspace}/AGENTS.md`, 'A1  \nA2\t\n\n\n\n\nA3\r\nA4\r\n\r\n\r\n\r\nA5\n  in\n \n \n \nA6 \n\n\n')
       home.write(`${workspace}/SOUL.md`, '\ufeff---\ntitle: x\n---\nS1\n')
       home.write(`${workspace}/IDENTITY.md`, ' \n\t\n')
       home.write(`${workspace}/USER.md`, Buffer.from([0x61, 0xff, 0xfe, 0x62, 0x0d, 0x63, 0x0a]))
     },
-    config: () => ({ tools: { toolSearch: false, profile: 'coding', deny: ['group:fs'] } }),
+    config: () => ({
+      tools: { profile: 'minimal' },
+      hooks: { internal: { entries: { 'bootstrap-extra-files': { enabled: true, paths: ['pkg/AGENTS.md'] } } } },
+    }),
+    flags: () => ['--session-key', 'agent:main:telegram:group:42:topic:7'],
   },
   'files longer than their limits': {
     lay(home) {
@@ -72,21 +78,34 @@ export const realTrees: Readonly<Record<string, RealTree>> = {
     },
     config: () => ({ tools: { profile: 'messaging', alsoAllow: ['read'] } }),
   },
-  'small limits of one agent, and a skill list of its own': {
+  'the second of two agents, with limits, tools and skills of its own': {
     lay(home) {
-      home.write(`${workspace}/AGENTS.md`, longRules(60))
-      home.write(`${workspace}/SOUL.md`, '😀'.repeat(150))
-      home.write(`${workspace}/IDENTITY.md`, 'i'.repeat(400))
-      home.write(`${workspace}/USER.md`, 'u'.repeat(400))
-      home.write(`${workspace}/skills/one/SKILL.md`, skill('one'))
-      home.write(`${workspace}/skills/two/SKILL.md`, skill('two'))
+      home.write(`${OPS}/AGENTS.md`, longRules(60))
+      home.write(`${OPS}/SOUL.md`, '😀'.repeat(150))
+      home.write(`${OPS}/IDENTITY.md`, 'i'.repeat(400))
+      home.write(`${OPS}/USER.md`, 'u'.repeat(400))
+      home.write(`${OPS}/skills/one/SKILL.md`, skill('one'))
+      home.write(`${OPS}/skills/two/SKILL.md`, skill('two'))
     },
+    cwd: (home) => path.join(home.home, OPS),
+    flags: () => ['--agent', 'ops'],
+    defaults: (home) => ({
+      workspace: path.join(home.home, 'fleet'),
+      bootstrapMaxChars: 150,
+      bootstrapTotalMaxChars: 700,
+      skills: ['two'],
+    }),
     config: () => ({
       agents: {
-        defaults: { skipBootstrap: true, bootstrapMaxChars: 150, bootstrapTotalMaxChars: 700, skills: ['two'] },
         entries: {
-          main: { bootstrapMaxChars: 260, skills: ['one'], tools: { allow: ['write', 'exec'], deny: ['write'] } },
+          main: {},
+          ops: {
+            bootstrapMaxChars: 260,
+            skills: ['one'],
+            tools: { allow: ['write', 'exec', 'read'], deny: ['write'] },
+          },
         },
+        ownership: 'explicit',
       },
       tools: { toolSearch: false },
     }),
@@ -102,14 +121,6 @@ export const realTrees: Readonly<Record<string, RealTree>> = {
       home.folder(`${workspace}/MEMORY.md`)
     },
   },
-  'a group session': {
-    lay: (home) => files(home, workspace, [...SIX, 'pkg/AGENTS.md']),
-    config: () => ({
-      tools: { profile: 'minimal' },
-      hooks: { internal: { entries: { 'bootstrap-extra-files': { enabled: true, paths: ['pkg/AGENTS.md'] } } } },
-    }),
-    flags: () => ['--session-key', 'agent:main:telegram:group:42:topic:7'],
-  },
   'a cron session with a server of its own': {
     lay(home) {
       files(home, workspace, SIX)
@@ -120,16 +131,6 @@ export const realTrees: Readonly<Record<string, RealTree>> = {
       mcp: { servers: { 'My Lab': { command: process.execPath, args: [path.join(home.home, 'server.mjs')] } } },
     }),
     flags: () => ['--session-key', 'agent:main:cron:job1'],
-  },
-  'the second of two agents': {
-    lay(home) {
-      files(home, 'fleet/ops', SIX)
-      files(home, 'fleet/main', SIX)
-    },
-    defaults: (home) => ({ workspace: path.join(home.home, 'fleet') }),
-    config: () => ({ tools: { toolSearch: false, profile: 'coding' } }),
-    cwd: (home) => path.join(home.home, 'fleet/ops'),
-    flags: () => ['--agent', 'ops'],
   },
   'agent exec in a repository': {
     lay(home) {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { cpSync } from 'node:fs'
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { MeasuredDaemon, median, percentile, sleep } from './daemon.ts'
 import type { DataSets } from './data-sets.ts'
@@ -394,6 +394,50 @@ const liveItem: Item = {
   },
 }
 
+/** Two configurations of very many files, of which one differs. */
+const diffItem: Item = {
+  name: 'diff',
+  about: 'two manifests of 5,000 sources compared',
+  async run(sets) {
+    const home = sets.fresh('diff-home')
+    const workspace = join(home, 'work')
+    const rules = join(workspace, '.claude', 'rules')
+    mkdirSync(rules, { recursive: true })
+    mkdirSync(join(home, '.claude', 'projects'), { recursive: true })
+    for (let n = 0; n < 5_000; n++)
+      writeFileSync(join(rules, `rule-${n}.md`), `---\npaths: src/${n}/**\n---\nRule ${n}.\n`)
+    const daemon = await MeasuredDaemon.start({ home, data: sets.fresh('diff-data') })
+    try {
+      await daemon.settle()
+      const resolve = async (): Promise<{ digest: string; sources: number }> => {
+        const { manifest } = (await daemon.ask('manifest.resolve', { runtime: 'claude-code', workspace })).answer
+        return { digest: manifest.integrity.manifest_digest, sources: manifest.instructions.sources.length }
+      }
+      const before = await resolve()
+      writeFileSync(join(rules, 'rule-2500.md'), '---\npaths: src/**\n---\nRule 2500, changed.\n')
+      const after = await resolve()
+      const times: number[] = []
+      for (let n = 0; n < 9; n++) {
+        const { ms: took, answer } = await daemon.ask('compare.run', { a: before.digest, b: after.digest })
+        if (answer.causes.length !== 1) throw new Error(`${answer.causes.length} causes found, not the one there is`)
+        times.push(took)
+      }
+      return [
+        {
+          what: `diff of two manifests of ${before.sources} sources (median)`,
+          measured: ms(median(times)),
+          baseline: '-',
+          ratio: '-',
+          aim: '≤ 150 ms',
+          met: median(times) <= 150,
+        },
+      ]
+    } finally {
+      await daemon.stop()
+    }
+  },
+}
+
 export const items: readonly Item[] = [
   importItem,
   memoryItem,
@@ -403,4 +447,5 @@ export const items: readonly Item[] = [
   busyItem,
   timelineItem,
   searchItem,
+  diffItem,
 ]

@@ -138,11 +138,10 @@ describe.skipIf(process.platform !== 'linux' || process.getuid?.() !== 0)('a ful
 })
 
 describe('the collection level', () => {
-  it('of digests keeps no words and no transcripts, and originals are refused while they cannot be kept', async () => {
+  it('of digests keeps no words and no transcripts', async () => {
     const daemon = await startDaemon(home)
     await daemon.call('sync.now', {})
     await daemon.call('settings.set', { collection: 'digests' })
-    await expect(daemon.call('settings.set', { collection: 'originals' })).rejects.toThrow(/cannot be kept yet/)
     await daemon.stop()
     for (const name of fs.readdirSync(home.data))
       if (name.startsWith('index.db') || name === 'store.git')

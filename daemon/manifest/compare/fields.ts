@@ -67,12 +67,13 @@ const VOLATILE = new Set([
   'context.session_ref',
   // What a runtime stored of the session as a whole: its parts are compared where they belong.
   'context.session_snapshot',
+  'context.lineage',
   'instructions.sources.used',
   'instructions.sources.classification',
   // Compared as the order of what enters, see `comparePositions`.
   'instructions.sources.position',
 ])
-const VOLATILE_NAME = /(^|\.)(used|(m|c|a)time(_ms)?|inode|read_at|pid)$/
+const VOLATILE_NAME = /(^|\.)(used|(m|c|a)time(_ms)?|inode|read_at|pid|session_(key|id|ref)|parent_session)$/
 
 /**
  * What another way of making a manifest says in other words: where something was found, by which rule, in whose list. Only between two of
@@ -157,8 +158,9 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     const notScanned = (scan: unknown): boolean => isRow(scan) && scan.result === 'not_scanned'
     if (plain.endsWith('.scan') && (notScanned(va) || notScanned(vb)))
       return { side: notScanned(va) ? 'a' : 'b', why: 'nobody scanned it' }
-    const whyA = a.knowledge.why(plain, hasA)
-    const whyB = b.knowledge.why(plain, hasB)
+    // That a list may miss things says nothing against what it does hold.
+    const whyA = a.knowledge.why(plain, hasA || (item !== null && item.a !== null && a.body.origin !== 'inferred'))
+    const whyB = b.knowledge.why(plain, hasB || (item !== null && item.b !== null && b.body.origin !== 'inferred'))
     if (whyA === null && whyB === null) return null
     const side = whyA !== null && whyB !== null ? (hasB ? 'a' : 'b') : whyA !== null ? 'a' : 'b'
     return { side, why: side === 'a' ? whyA : whyB, both: whyA !== null && whyB !== null }
@@ -245,7 +247,8 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     )
       return row.source === 'process' && mixed ? 'taken from another environment' : null
     const why = side.knowledge.why(plain, listed)
-    if (why !== null) return why
+    if (why !== null)
+      return isFileBacked(row) && !mixed && a.body.origin !== 'inferred' ? side.knowledge.whyFile(plain, row) : why
     if (mixed && !(plain === 'capabilities.tools' && resolvedSide === null))
       return 'the two manifests were made in different ways and list different things'
     return null
@@ -343,6 +346,10 @@ const isSameBehind = (
   const parts = behind[plain]
   return parts !== undefined && sameJson(cover.a(parts(a.body)), cover.b(parts(b.body)))
 }
+
+/** It was found in a file: a list made in the same way and without that file does not hold it, whatever else it may not hold. */
+const isFileBacked = (row: Row): boolean =>
+  [row.path, row.source, row.uri].some((place) => typeof place === 'string' && /^(file:\/|\/)/.test(place))
 
 const isEntering = (row: Row): boolean => typeof row.position === 'number'
 

@@ -6,6 +6,8 @@ export interface Knowledge {
   why(plain: string, present: boolean): string | null
   /** Why a source that is not listed may exist all the same. */
   whySource(uri: string): string | null
+  /** Why a thing in a file may be there all the same: a place above that file could not be looked into. */
+  whyFile(plain: string, row: Readonly<Record<string, unknown>>): string | null
   readonly entries: readonly { readonly field: string; readonly why: string }[]
 }
 
@@ -26,6 +28,15 @@ export const knowledgeOf = ({ unknown }: Pick<ManifestBody, 'unknown'>): Knowled
         if (above !== undefined) return above
       }
       return null
+    },
+    whyFile(plain, row) {
+      const files = [row.path, row.source].filter((place): place is string => typeof place === 'string')
+      const blind = unknown.find(
+        ({ field, why }) =>
+          field === plain &&
+          (why.match(/\/[^\s:,;]+/g) ?? []).some((place) => files.some((file) => file.startsWith(place))),
+      )
+      return blind?.why ?? null
     },
     whySource: (uri) => sources.get(uri) ?? null,
     entries: unknown,

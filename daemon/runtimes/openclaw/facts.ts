@@ -30,6 +30,14 @@ export const sessionFacts: readonly Fact[] = [
     'A reset of older versions renames the file and goes on under the same session id: two sessions share one id.',
     ['format 3'],
   ),
+  verified(
+    'sessions',
+    'Rows of a transcript are only added while a session goes on, by single turns and by a gateway; /new adds a reset row to the same session.',
+  ),
+  verified(
+    'sessions',
+    'sessions_spawn answers with the session key of the child, whose window names the key of its parent.',
+  ),
   unknown(
     'sessions',
     'Cold archives and archived transcripts in the database were not produced by a run of ours; their form is that of the source of 2026.9.6.',
@@ -61,6 +69,18 @@ export const sessionFacts: readonly Fact[] = [
   documented(
     'configuration',
     'The session entry holds the prompt report of the last turn only; trajectories are pruned after 14 days or 10 MiB.',
+  ),
+  verified(
+    'configuration',
+    'The trajectory of a turn holds its system prompt up to 32,768 characters, with ids and secrets covered; its list of tools is cut.',
+  ),
+  verified(
+    'configuration',
+    'Report and trajectory of a turn are written before its first row; a model chosen by --model shows as a model-snapshot row only.',
+  ),
+  verified(
+    'configuration',
+    'The report lists the catalogue of skills, also where the prompt offers none for want of the read tool.',
   ),
   verified(
     'configuration',

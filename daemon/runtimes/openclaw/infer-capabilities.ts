@@ -21,7 +21,8 @@ export function inferCapabilities(record: OpenClawRecord, unknown: Unknown[]): C
     say('tools.schema_digest', 'the trajectory names the tools without the digests the report has')
   if (named?.some(({ name }) => name === 'tool_search' || name === 'tool_search_code') === true)
     say('tools.presented', 'tool search was on: which tools stood in the requests themselves is not recorded')
-  const skills = report?.skills ?? trace?.skills ?? null
+  // The report lists the catalogue, the prompt what was offered: without the tool to read them no skill is (2026.9.6).
+  const skills = trace?.skills ?? report?.skills ?? null
   if (skills === null) say('skills', 'no record of this stretch lists the skills: only used ones are known')
   if (trace?.plugins === undefined || trace.plugins === null)
     say('plugins', 'no trajectory of this stretch lists the plugins')

@@ -1,7 +1,8 @@
 import { textDigest } from '../../manifest/effective-text.ts'
 import { asName, asRow, asText, blocksOf, plainText, type Row } from '../shared/fields.ts'
+import { summaryOf } from '../shared/words.ts'
 import type { OpenClawReader } from './reader.ts'
-import { summaryOf, summaryOfCall, wordsOfInput, wordsOfPrompt } from './summaries.ts'
+import { summaryOfCall, wordsOfInput, wordsOfPrompt } from './summaries.ts'
 import { closeCall } from './tool-calls.ts'
 import { readTokens } from './usage.ts'
 

@@ -1,7 +1,7 @@
 import { asList, asName, asNames, asNumber, asRow, asText, plainText, type Row } from '../shared/fields.ts'
+import { summaryOf } from '../shared/words.ts'
 import { UNREADABLE_EVENT } from './agent-database.ts'
 import type { OpenClawReader } from './reader.ts'
-import { summaryOf } from './summaries.ts'
 
 type Read = (reader: OpenClawReader, row: Row) => void
 

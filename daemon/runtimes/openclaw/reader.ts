@@ -10,12 +10,12 @@ import type {
 import { contentKey } from '../shared/content-key.ts'
 import { asInstantText, asName, asRow, asText, type Row } from '../shared/fields.ts'
 import { type Link, Links } from '../shared/links.ts'
+import { WORDS_OUTPUT, WORDS_SAID } from '../shared/words.ts'
 import { BesideSession } from './beside-session.ts'
 import type { Evidence } from './evidence.ts'
 import { readMessage } from './message-rows.ts'
 import { rowReaders } from './other-rows.ts'
 import { Stretches } from './stretches.ts'
-import { WORDS_OUTPUT, WORDS_SAID } from './summaries.ts'
 import { Tally } from './tally.ts'
 import type { OpenCall } from './tool-calls.ts'
 import { readMeta, type UnitMeta } from './unit-meta.ts'
@@ -37,12 +37,14 @@ export type NewEvent = Pick<ReadEvent, 'kind' | 'summary'> & Partial<ReadEvent>
  */
 export class OpenClawReader implements SessionReader {
   readonly unit: SessionUnit
-  readonly meta: UnitMeta
+  meta: UnitMeta
   readonly links = new Links()
   readonly stretches = new Stretches()
   readonly tally = new Tally()
   readonly beside: BesideSession
   readonly openCalls = new Map<string, OpenCall>()
+  /** Calls that began a subagent whose session was not there yet, by the key of that session. */
+  readonly spawned = new Map<string, number>()
   cwd: string | null = null
   #seq = 0
   #sink: RowSink | null = null
@@ -110,6 +112,17 @@ export class OpenClawReader implements SessionReader {
     if (link !== null)
       for (const { seq, cut } of link.waiting)
         this.amend(seq, cut ? { brokenLink: false } : { brokenLink: false, parentSeq: this.links.eventOfRow(link.row) })
+  }
+
+  /** The title may change without a row, and a subagent's session may come after the call that began it. */
+  readMeta(meta: Readonly<Record<string, unknown>>, sink: RowSink): void {
+    this.meta = readMeta({ meta, session: this.unit.session })
+    for (const [key, seq] of this.spawned) {
+      const session = this.beside.sessionOf(key)
+      if (session === null) continue
+      this.spawned.delete(key)
+      sink.amend(seq, { subagentSession: session })
+    }
   }
 
   summary(): SessionSummary {

@@ -42,7 +42,8 @@ export async function rebuildRequest(
   const model = asName(message?.model)
   const before = previousRequest(path, window)
   const run = asName(asRow(message?.__openclaw)?.runId)
-  const system = run === null ? null : systemPromptOf(unit, run)
+  const compiled = run === null ? null : systemPromptOf(unit, run)
+  const system = compiled !== null && api === 'openai-completions' ? onTheWire(compiled) : compiled
   const wire = form.map((one) => one.wire)
   const body = {
     ...(model === null ? {} : { model }),
@@ -71,12 +72,21 @@ export async function rebuildRequest(
   }
 }
 
+/**
+ * Between trajectory and wire the mark of the cache goes, and the Runtime line moves behind the first prompt (2026.9.6, a provider of the
+ * user's own).
+ */
+const onTheWire = (prompt: string): string =>
+  prompt
+    .replace('<!-- OPENCLAW_CACHE_BOUNDARY -->\n', '')
+    .replace(/\n\n<!-- OPENCLAW-RELOCATABLE-BOUNDARY -->[\s\S]*?<!-- \/OPENCLAW-RELOCATABLE-BOUNDARY -->/, '')
+
 function whyNotExact(api: string | null, hasSystem: boolean, broken: boolean, shortened: boolean): string {
   const known = api === 'openai-completions' || api === 'anthropic-messages'
   return [
     `OpenClaw records no requests: put together from the transcript, without ${hasSystem ? '' : 'system prompt, '}tools and parameters`,
     ...(hasSystem ? ['the system prompt is that of the trajectory, in which the program covers ids and secrets'] : []),
-    'the time before each prompt, the Runtime line behind the first one and the internal context at the end are not in the record',
+    'the time before each prompt, the Runtime line behind the first one and the internal context at the end are not in the transcript',
     ...(known
       ? []
       : [

@@ -1,13 +1,5 @@
 import { asName, plainText, type Row } from '../shared/fields.ts'
-
-/** Longest summary handed on; the caller redacts it and then cuts it to one line. */
-const SUMMARY_CHARACTERS = 2000
-/** How much of one text goes into the search index. Whole prompts and answers fit; of long outputs the head is kept (`RowSink.words`). */
-export const WORDS_SAID = 200_000
-export const WORDS_OUTPUT = 8_000
-
-export const summaryOf = (text: string): string =>
-  text.length > SUMMARY_CHARACTERS ? text.slice(0, SUMMARY_CHARACTERS) : text
+import { summaryOf, WORDS_OUTPUT } from '../shared/words.ts'
 
 /** What a call is about, from the field of its arguments that says most; any tool, also ones not known here. */
 const telling = [

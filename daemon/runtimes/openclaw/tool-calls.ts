@@ -1,8 +1,8 @@
 import type { EventChange } from '../adapter.ts'
 import { asName, asNumber, asRow, asText, plainText, type Row } from '../shared/fields.ts'
+import { summaryOf } from '../shared/words.ts'
 import { effectsOf, pathIn } from './edits.ts'
 import type { OpenClawReader } from './reader.ts'
-import { summaryOf } from './summaries.ts'
 
 /** A call whose result has not come yet. */
 export interface OpenCall {
@@ -41,7 +41,7 @@ export function closeCall(reader: OpenClawReader, message: Row): void {
     ok: !failed,
     durationMs: duration(call, details, reader.place.at),
     ...effectsOf(call, details, outcome, reader.cwd),
-    ...subagentOf(reader, details, text),
+    ...subagentOf(reader, call, details, text),
     addContentKey: reader.key('result', failed ? 'error' : 'ok', message.content),
   }
   reader.joinRow(call.seq, change)
@@ -73,9 +73,17 @@ export function denialOf(details: Row | null): string | null {
 }
 
 /** `sessions_spawn` answers with the key of the child's session; which session that is, the database knows. */
-function subagentOf(reader: OpenClawReader, details: Row | null, text: string): { subagentSession?: string } {
+function subagentOf(
+  reader: OpenClawReader,
+  call: OpenCall,
+  details: Row | null,
+  text: string,
+): { subagentSession?: string } {
+  if (call.name !== 'sessions_spawn') return {}
   const key = asName(details?.childSessionKey) ?? /"childSessionKey":\s*"([^"]+)"/.exec(text)?.[1] ?? null
-  const session = key === null ? null : reader.beside.sessionOf(key)
+  if (key === null) return {}
+  const session = reader.beside.sessionOf(key)
+  if (session === null) reader.spawned.set(key, call.seq)
   return session === null ? {} : { subagentSession: session }
 }
 

@@ -41,14 +41,14 @@ describe('two trajectories', () => {
   })
 
   it('are the same with other ids, times, temporary files, outputs by another path', async () => {
-    const cover = (text: string): string => text.replace(/\/home\/\w+/, '<workspace>')
+    const cover = (text: string): string => text.replace(/\/srv\/\w+/, '<workspace>')
     const a = [
-      call(1, 'cat /home/one/a.ts'),
+      call(1, 'cat /srv/one/a.ts'),
       call(2, 'touch /tmp/x1'),
       call(3, 'show 11fe0000-0000-4000-8000-000000000001 at 2026-11-30T12:00:00Z'),
     ]
     const b = [
-      call(1, 'cat /home/two/a.ts'),
+      call(1, 'cat /srv/two/a.ts'),
       call(2, 'touch /tmp/y2'),
       call(3, 'show 22fe0000-0000-4000-8000-000000000002 at 2026-12-01T12:00:00Z'),
     ]

@@ -315,3 +315,44 @@ describe('JSON values', () => {
     ).toEqual(Array(10).fill(null))
   })
 })
+
+describe('a key that a line end cuts', () => {
+  const keys = planted.filter(({ splits }) => splits)
+
+  it.each(keys.map((one) => [one.family, one.secret] as const))(
+    '%s is covered on both lines, raw and escaped',
+    (_, secret) => {
+      const at = Math.ceil(secret.length / 2)
+      for (const end of ['\n', '\r\n', '\n    ']) {
+        const text = `start ${secret.slice(0, at)}${end}${secret.slice(at)} and more`
+        for (const form of [text, JSON.stringify({ text }), JSON.stringify({ nested: JSON.stringify({ text }) })]) {
+          const covered = redactor.redact(form).text
+          expect(covered, form).not.toContain(secret.slice(at))
+          expect(covered).toContain('and more')
+          expect(covered.split('\n').length).toBe(form.split('\n').length)
+        }
+      }
+      // The same key, whole or cut, is recognisably one.
+      const [whole] = redactor.redact(`a ${secret} b`).findings
+      const [cut] = redactor.redact(`a ${secret.slice(0, at)}\n${secret.slice(at)} b`).findings
+      expect(cut?.placeholder).toBe(whole?.placeholder)
+    },
+  )
+
+  it('ends where the next line is something else', () => {
+    const key = keys[0]?.secret ?? ''
+    for (const next of [
+      'DEBUG=1',
+      'PORT: 8080',
+      'src/app2.ts:12',
+      'export const useAuth2 = 1',
+      'and then go on',
+      'v2',
+      `${keys[3]?.secret}`,
+    ]) {
+      const covered = redactor.redact(`KEY ${key}\n${next}\nlast`).text.split('\n')
+      expect(covered[1], next).toBe(redactor.redact(next).text)
+      expect(covered[2]).toBe('last')
+    }
+  })
+})

@@ -80,6 +80,36 @@ describe('a secret in a stream of texts', () => {
     }
   })
 
+  it('takes prose after a key block that was cut off for prose', () => {
+    const block = plantedSecrets().find(({ family }) => family === 'private-key')?.text ?? ''
+    const half = block.slice(0, Math.floor(block.length / 2))
+    expect(cover([half, 'I looked at it and the key is fine, it seems'])[1]).toBe(
+      'I looked at it and the key is fine, it seems',
+    )
+    expect(cover([block, 'Done with the key'])[1]).toBe('Done with the key')
+  })
+
+  it('costs little where no key may have begun: a stream of ordinary records is hardly ever searched', () => {
+    let searched = 0
+    const counting = {
+      redact: (text: string) => {
+        searched += 1
+        return redactor.redact(text)
+      },
+    }
+    const stream = new SecretStream<number>(counting)
+    for (let n = 0; n < 5000; n += 1)
+      for (const text of [
+        'assistant',
+        `msg_${n}AbC`,
+        `The tests of part ${n} pass now.`,
+        '/home/dev/shop/src/app.ts',
+        'tool_use',
+      ])
+        stream.add(n, text)
+    expect(searched).toBeLessThan(100)
+  })
+
   it('leaves what is no secret as it is', () => {
     const texts = [
       'I looked at src/app.ts and',

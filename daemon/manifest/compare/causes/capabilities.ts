@@ -90,18 +90,30 @@ export const capabilityCauses = (pool: Pool, context: CauseContext): readonly Dr
       title: `File ${name} of a ${String(row.kind)} ${item.a === null ? 'is new' : item.b === null ? 'is gone' : 'changed'}`,
       before: shortDigest(textField(item.a, 'digest')),
       after: shortDigest(textField(item.b, 'digest')),
-      influence:
-        row.status === 'not_loaded' && (item.a === null || item.a.status === 'not_loaded')
-          ? 'not used'
-          : 'cannot be told',
-      because: 'nothing in a run names it',
-      first: { a: null, b: null },
+      ...fileInfluence(context, row, item),
       evidence: [sourceEvidence(context.a, item.a), sourceEvidence(context.b, item.b)],
       changes: group,
       text: { a: textField(item.a, 'text_digest'), b: textField(item.b, 'text_digest') },
     })
   }
   return drafts
+}
+
+/** A file beside a capability was used when a run names it, or the thing whose folder it lies in. */
+const fileInfluence = (context: CauseContext, row: Row, item: Item): Pick<Draft, 'influence' | 'because' | 'first'> => {
+  const file = textField(row, 'path') ?? item.key
+  const name = file.split(/[\\/]/).at(-2) ?? file
+  const first = eachSide(
+    context,
+    (side) =>
+      side.use?.find(['skill', 'agent', 'command', 'plugin'], (one) => one === name)?.first ??
+      side.mentions?.(file) ??
+      null,
+  )
+  if (first.a !== null || first.b !== null) return { influence: 'used', because: 'a run names it', first }
+  if (context.a.mentions === null || context.b.mentions === null)
+    return { influence: 'cannot be told', because: 'whether a run came to it cannot be told', first }
+  return { influence: 'not used', because: 'nothing in either run names it', first }
 }
 
 const capabilityCause = (

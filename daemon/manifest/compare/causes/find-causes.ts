@@ -1,4 +1,4 @@
-import type { Change } from '../fields.ts'
+import type { Change, Row } from '../fields.ts'
 import { isInside } from '../inside.ts'
 import { capabilityCauses } from './capabilities.ts'
 import { type CauseContext, type Draft, Pool, shortDigest, textField, valueEvidence } from './draft.ts'
@@ -20,7 +20,8 @@ const DERIVED: readonly {
   readonly always: boolean
 }[] = [
   {
-    plain: /^instructions\.(effective_digest|resolved_order)$/,
+    plain:
+      /^instructions\.(effective_digest|resolved_order|truncation_notice|system_prompt(\..*)?)$|^execution\.agent\.workspace_digest$/,
     follows: ({ changes }) =>
       changes.some(
         ({ plain, field }) =>
@@ -49,7 +50,8 @@ const DERIVED: readonly {
   },
   {
     plain: /^policy\.capability_id$/,
-    follows: ({ changes }) => changes.some(({ plain }) => plain.startsWith('capabilities.')),
+    follows: ({ changes, category }) =>
+      changes.some(({ plain }) => plain.startsWith('capabilities.')) || category === 'skills, plugins and hooks',
     title: 'What the agent may use differs; which capability is not known',
     kind: 'tool',
     always: true,
@@ -119,7 +121,12 @@ const takeExplainedStatus = (pool: Pool, known: readonly Change[], context: Caus
 const isStatusItem = (item: Change['item']): boolean => item?.list === 'external' && item.key === 'git status at start'
 
 const isSettingsFile = ({ item }: Change): boolean =>
-  item?.list === 'instructions.sources' && ['settings', 'state'].includes(String((item.b ?? item.a)?.kind))
+  item?.list === 'config_layers' ||
+  (item?.list === 'instructions.sources' && ['settings', 'state'].includes(String((item.b ?? item.a)?.kind)))
+/** The file behind a source or a layer of settings. */
+const fileOf = (row: Row | null | undefined): string | null =>
+  ['path', 'file', 'origin', 'source'].map((name) => textField(row ?? null, name)).find((place) => place !== null) ??
+  null
 
 const shareOut = (
   drafts: readonly Draft[],
@@ -130,7 +137,7 @@ const shareOut = (
   const extra = new Map<Draft, Change[]>(drafts.map((draft) => [draft, []]))
   const lonely: Change[] = []
   for (const change of files) {
-    const file = change.item?.a?.path ?? change.item?.b?.path
+    const file = fileOf(change.item?.a ?? change.item?.b)
     const causes = drafts.filter(({ changes }) =>
       changes.some(
         ({ item }) =>
@@ -165,7 +172,12 @@ const shareOut = (
         title: rule.title,
         before: shown(change.before),
         after: shown(change.after),
-        influence: change.plain.startsWith('policy.') ? 'in force' : 'entered',
+        influence:
+          change.plain === 'policy.revision'
+            ? 'in force'
+            : change.plain === 'policy.capability_id'
+              ? 'cannot be told'
+              : 'entered',
         because: 'its digest differs',
         first: { a: null, b: null },
         evidence: valueEvidence(context, change),

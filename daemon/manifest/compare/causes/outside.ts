@@ -197,11 +197,14 @@ const externalCauses = (pool: Pool, context: CauseContext): readonly Draft[] =>
 const placeCauses = (pool: Pool, context: CauseContext): readonly Draft[] => {
   const drafts: Draft[] = []
   for (const group of byItem(
-    pool.take(({ item, unknown_on }) => unknown_on === null && item?.list === 'instructions.sources'),
+    pool.take(
+      ({ item, unknown_on }) =>
+        unknown_on === null && (item?.list === 'instructions.sources' || item?.list === 'config_layers'),
+    ),
   )) {
     const item = group[0]?.item as Item
     const row = item.b ?? item.a
-    const file = textField(row, 'path') ?? item.key
+    const file = textField(row, 'path') ?? textField(row, 'source') ?? item.key
     const name = short(item.b === null ? context.a : context.b, file)
     const inForce = item.a?.status === 'loaded' || item.b?.status === 'loaded'
     drafts.push({

@@ -227,7 +227,7 @@ const environmentCauses = (pool: Pool, context: CauseContext): readonly Draft[] 
     if (item === null || unknown_on !== null) return null
     if (item.list === 'execution.environment') return textField(item.b ?? item.a, 'name')
     return item.list === 'settings'
-      ? (/^(?:env|shell_environment_policy\.set)\.(.+)$/.exec(item.key)?.[1] ?? null)
+      ? (/^(?:env(?:\.vars)?|shell_environment_policy\.set)\.(.+)$/.exec(item.key)?.[1] ?? null)
       : null
   }
   const names = new Set(pool.peek((change) => nameIn(change) !== null).map((change) => nameIn(change) as string))
@@ -256,7 +256,7 @@ const environmentCauses = (pool: Pool, context: CauseContext): readonly Draft[] 
       kind: 'environment',
       class: 'configuration' satisfies CauseClass,
       category: 'environment' satisfies CompareCategory,
-      title: `Environment variable ${name} ${verb}${item.b?.source && item.b.source !== 'process' ? ` (${short(context.b, String(item.b.source))})` : ''}`,
+      title: `Environment variable ${name} ${verb}${item.b?.source && item.b.source !== 'process' ? ` (${short(context.b, String(item.b.source).replace(/#.*$/, ''))})` : ''}`,
       before: item.a === null ? null : words(item.a),
       after: item.b === null ? null : words(item.b),
       influence,

@@ -35,10 +35,13 @@ const trustCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
   if (!flip) return []
   const direct = pool.take(
     ({ item, field, before, after }): boolean =>
-      (item !== null && [item.a, item.b].some((row) => speaksOfTrust(row?.reason) || speaksOfTrust(row?.ignored))) ||
+      (item !== null &&
+        [item.a, item.b].some((row) => [row?.reason, row?.ignored, row?.disabled].some(speaksOfTrust))) ||
       (field.endsWith('ignored') && (speaksOfTrust(before) || speaksOfTrust(after))),
   )
   const followers = takeDependent(pool, direct)
+  // Where trust is a key of a settings file, that key is the trust itself.
+  const keys = pool.take(({ item }) => item?.list === 'settings' && /trust/i.test(item.key))
   const gone = byItem([...direct, ...followers])
   const revoked = flip.after === false || (flip.before === true && flip.after === null)
   const list = gone.flatMap((group) => (group[0]?.item ? [nameOf(context, group[0].item)] : []))
@@ -59,7 +62,7 @@ const trustCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
         fieldEvidence(context.b, flip.path, trustWords(flip.after)),
         ...gone.slice(0, 8).flatMap((group) => itemEvidence(context, group)),
       ],
-      changes: [...trust, ...direct, ...followers],
+      changes: [...trust, ...keys, ...direct, ...followers],
     },
   ]
 }

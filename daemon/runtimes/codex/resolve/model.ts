@@ -12,9 +12,10 @@ const DEFAULT_PROVIDER = 'openai'
 export interface ModelChoice {
   readonly model: string | null
   readonly reasoning: string | null
-  /** `provider base_url`, without credentials; only the provider where its address is built in. */
-  readonly endpoint: string
+  /** The provider's name, which is what a session record tells of it too. */
   readonly provider: string
+  /** Its address without credentials; null where that is built in. */
+  readonly baseUrl: string | null
   /** Variable the key is taken from; null when the provider names none. */
   readonly keyVariable: string | null
   readonly unknown: readonly { readonly field: string; readonly why: string }[]
@@ -47,8 +48,8 @@ export function chooseModel(layers: readonly ConfigLayer[], flags: StartFlags, v
   return {
     model,
     reasoning,
-    endpoint: url === null ? provider : `${provider} ${withoutCredentials(url)}`,
     provider,
+    baseUrl: url === null ? null : withoutCredentials(url),
     keyVariable: textSetting(layers, 'model_providers', provider, 'env_key'),
     unknown,
   }

@@ -87,11 +87,7 @@ export function resolvePolicy({ layers, flags, requirements, rules }: PolicyRequ
     sandbox: {
       mode: sandbox,
       network_policy:
-        sandbox === 'danger-full-access'
-          ? 'not restricted'
-          : sandbox === 'workspace-write' && network === true
-            ? 'allowed'
-            : 'refused',
+        sandbox === 'danger-full-access' || (sandbox === 'workspace-write' && network === true) ? 'allowed' : 'refused',
     },
     problems,
     unknown,

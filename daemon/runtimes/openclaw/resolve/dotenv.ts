@@ -4,20 +4,37 @@ export interface DotEnvEntry {
   readonly value: string
 }
 
-const ENTRY =
-  /^[ \t]*(?:export[ \t]+)?([\w.-]+)(?:[ \t]*=[ \t]*|:[ \t]+)('(?:\\'|[^'])*'|"(?:\\"|[^"])*"|`(?:\\`|[^`])*`|[^\n#]*)?[ \t]*(?:#.*)?$/gm
+const NAME = /^[ \t]*(?:export[ \t]+)?([A-Za-z0-9_.-]+)[ \t]*(?:=|:(?=[ \t]))[ \t]*/
 
-/** Entries in the order of the file; of two equal names the later one wins, as everywhere this form is read. */
+/** Entries in the order of the file; of two equal names the later one wins. A quoted value may span lines. */
 export function parseDotEnv(text: string): readonly DotEnvEntry[] {
   const found = new Map<string, string>()
-  for (const [, name = '', given = ''] of text.replace(/\r\n?/g, '\n').matchAll(ENTRY)) {
-    const value = given.trim()
-    const quote = value[0]
-    const isQuoted = value.length > 1 && (quote === '"' || quote === "'" || quote === '`') && value.endsWith(quote)
-    const inner = isQuoted ? value.slice(1, -1) : value
-    found.set(name, quote === '"' && isQuoted ? inner.replace(/\\n/g, '\n').replace(/\\r/g, '\r') : inner)
+  let rest = text.replace(/^\uFEFF/, '').replace(/\r\n?/g, '\n')
+  while (rest !== '') {
+    const head = NAME.exec(rest)
+    let after = head === null ? rest : rest.slice(head[0].length)
+    const quote = head === null ? '' : (after[0] ?? '')
+    const end = quote === '"' || quote === "'" || quote === '`' ? closing(after, quote) : -1
+    if (head?.[1] !== undefined) {
+      const line = after.slice(0, lineEnd(after))
+      const value = end > 0 ? after.slice(1, end) : (line.split('#')[0] ?? '').trim()
+      found.set(head[1], quote === '"' && end > 0 ? value.replace(/\\n/g, '\n').replace(/\\r/g, '\r') : value)
+      if (end > 0) after = after.slice(end + 1)
+    }
+    rest = after.slice(lineEnd(after) + 1)
   }
   return [...found].map(([name, value]) => ({ name, value }))
+}
+
+function lineEnd(text: string): number {
+  const end = text.indexOf('\n')
+  return end < 0 ? text.length : end
+}
+
+/** Where the quote closes that `text` begins with; a backslash before it keeps it open. -1 when it never does. */
+function closing(text: string, quote: string): number {
+  for (let at = 1; at < text.length; at += 1) if (text[at] === quote && text[at - 1] !== '\\') return at
+  return -1
 }
 
 /**

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { isCovered, readListedSkills, readProjectContext } from '../../daemon/runtimes/openclaw/project-context.ts'
+import {
+  isCovered,
+  readListedSkills,
+  readProjectContext,
+} from '../../../../daemon/runtimes/openclaw/project-context.ts'
 
 const promptWith = (
   section: string,

@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { openclaw } from '../../daemon/runtimes/openclaw/index.ts'
-import { readFileName } from '../../daemon/runtimes/openclaw/session-files.ts'
-import { parseSessionKey } from '../../daemon/runtimes/openclaw/session-key.ts'
-import { addAgentDatabase, changeDatabase, surroundingsOf } from '../kit/openclaw-home.ts'
-import { temporaryDirectory } from '../kit/temporary-directory.ts'
+import { openclaw } from '../../../../daemon/runtimes/openclaw/index.ts'
+import { readFileName } from '../../../../daemon/runtimes/openclaw/session-files.ts'
+import { parseSessionKey } from '../../../../daemon/runtimes/openclaw/session-key.ts'
+import { addAgentDatabase, changeDatabase, surroundingsOf } from '../../../kit/openclaw-home.ts'
+import { temporaryDirectory } from '../../../kit/temporary-directory.ts'
 
 describe('OpenClaw: homes', () => {
   const root = temporaryDirectory('openclaw-home')
