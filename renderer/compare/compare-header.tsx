@@ -28,22 +28,24 @@ export function CompareHeader({
   const { a, b, verdict } = comparison
   return (
     <header className="shrink-0 px-3 pt-2.5 pb-2">
-      <div className="flex min-w-0 flex-wrap items-start gap-x-3 gap-y-1">
-        <div className="grid min-w-0 flex-1 basis-96">
-          <Side letter="A" side={a} />
-          <Side letter="B" side={b} />
-        </div>
+      <div className="grid min-w-0">
+        <Side letter="A" side={a} />
+        <Side letter="B" side={b} />
+      </div>
+      <h1 className="mt-1.5 text-read font-semibold text-pretty">{verdict}</h1>
+      <div className="mt-1.5 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5">
+        <p className="min-w-0 flex-1 basis-60 text-meta text-text-3">{rule !== null && w.chosenBy(rule)}</p>
         <div className="flex flex-wrap items-center gap-2">
           {b.run !== null && <PartnerMenu run={b.run} current={a.target} />}
-          <Button onClick={onSwap} icon={<ArrowLeftRight size={14} strokeWidth={1.75} aria-hidden="true" />}>
+          <Button small onClick={onSwap} icon={<ArrowLeftRight size={14} strokeWidth={1.75} aria-hidden="true" />}>
             {w.swap}
           </Button>
-          <Button onClick={onExport}>{words.export.incident}</Button>
+          <Button small onClick={onExport}>
+            {words.export.incident}
+          </Button>
           <CommandHint command={`reprise diff ${shellWord(a.target)} ${shellWord(b.target)}`} />
         </div>
       </div>
-      {rule !== null && <p className="mt-1 text-meta text-text-3">{w.chosenBy(rule)}</p>}
-      <h1 className="mt-1.5 text-read font-semibold text-pretty">{verdict}</h1>
     </header>
   )
 }

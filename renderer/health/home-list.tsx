@@ -27,13 +27,17 @@ export function HomeList({ homes, lagMs }: HomeListProps) {
           key={home.id}
           home={home}
           lagMs={lagMs}
-          gaps={gaps.data?.gaps.filter((gap) => gap.home === home.id || gap.home === home.path) ?? null}
+          gaps={gaps.data?.gaps.filter((gap) => isOf(home, gap)) ?? null}
           partly={gaps.data !== undefined && gaps.data.gaps.length < gaps.data.total}
         />
       ))}
     </ul>
   )
 }
+
+/** Gaps name their home, or a file below it. */
+const isOf = (home: Home, { home: of, path }: Gap): boolean =>
+  of === null ? (path?.startsWith(`${home.path}/`) ?? false) : of === home.id || of === home.path
 
 interface HomeLineProps {
   readonly home: Home

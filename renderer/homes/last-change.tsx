@@ -22,16 +22,6 @@ export function LastChange({ home }: { readonly home: Home }) {
   const alerts = changes.filter(({ alert }) => alert !== null)
   return (
     <>
-      {alerts[0] !== undefined && (
-        <Link
-          href={`${historyPath(home.id)}&change=${encodeURIComponent(alerts[0].id)}`}
-          className="mr-2 inline-flex items-baseline gap-1 rounded-chip font-medium text-danger hover:underline"
-        >
-          <TriangleAlert size={12} strokeWidth={2} aria-hidden="true" className="shrink-0 self-center" />
-          {alerts[0].alert}
-          {alerts.length > 1 && `, ${w.moreAlerts(alerts.length - 1, changes.length < total)}`}
-        </Link>
-      )}
       {last === undefined ? (
         <span className="text-text-2">{changes.length === 0 ? w.never : w.unchanged}</span>
       ) : (
@@ -39,6 +29,16 @@ export function LastChange({ home }: { readonly home: Home }) {
           {driftTitle(last)}
           <span className="text-text-3 tabular-nums">, {formatExact(last.at).slice(0, 16)}</span>
         </span>
+      )}
+      {alerts[0] !== undefined && (
+        <Link
+          href={`${historyPath(home.id)}&change=${encodeURIComponent(alerts[0].id)}`}
+          className="ml-2 inline-flex items-baseline gap-1 rounded-chip font-medium text-danger hover:underline"
+        >
+          <TriangleAlert size={12} strokeWidth={2} aria-hidden="true" className="shrink-0 self-center" />
+          {alerts[0].alert}
+          {alerts.length > 1 && `, ${w.moreAlerts(alerts.length - 1, changes.length < total)}`}
+        </Link>
       )}
       {total > 0 && (
         <Link href={historyPath(home.id)} className="ml-2 rounded-chip text-accent hover:underline">

@@ -124,7 +124,7 @@ export default function SearchScreen() {
         </fieldset>
         {enabled && (
           <CommandHint
-            command={`reprise search ${shellWord(asked)}${runtime === undefined ? '' : ` --runtime ${runtime}`}`}
+            command={`reprise search ${shellWord(asked)}${part === 'configuration' ? ' --config' : ''}${runtime === undefined ? '' : ` --runtime ${runtime}`}`}
           />
         )}
       </div>

@@ -694,9 +694,9 @@ export const words = {
     stretch: (cause: string) =>
       ({
         start: 'started',
-        resume: 'resumed, configuration resolved again',
-        fork: 'forked, configuration resolved again',
-        unknown: 'configuration resolved again',
+        resume: 'resumed, resolved again',
+        fork: 'forked, resolved again',
+        unknown: 'resolved again',
       })[cause] ?? cause,
     forkEnd: (parent: string) => `above: copied from ${parent}; below: its own`,
     kinds: {
