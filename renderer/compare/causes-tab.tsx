@@ -1,8 +1,7 @@
-import { type KeyboardEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type { Cause, Comparison } from '../../contract/compare.ts'
 import { cx } from '../parts/classes.ts'
 import { PaneHeading } from '../parts/facts.tsx'
-import { Loading } from '../parts/feedback.tsx'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { useSize } from '../parts/use-size.ts'
 import { useAddress } from '../shell/address.ts'
@@ -10,10 +9,10 @@ import { words } from '../words/en.ts'
 import { CategoryTable } from './category-table.tsx'
 import { ClassMark } from './class-mark.tsx'
 import { EvidenceLink } from './evidence-link.tsx'
+import { TwoTexts } from './two-texts.tsx'
 import { ValueText } from './value-text.tsx'
 
 const w = words.compare
-const DiffView = lazy(() => import('../parts/diff-view.tsx'))
 
 /** What can explain the difference, the likeliest first, with what each rests on. */
 export function CausesTab({ comparison }: { readonly comparison: Comparison }) {
@@ -152,20 +151,15 @@ function EvidencePane({ cause }: { readonly cause: Cause }) {
         <>
           <div className="flex items-center pr-3">
             <PaneHeading>{w.text}</PaneHeading>
-            <label className="ml-auto flex items-center gap-1.5 pt-2 text-meta text-text-2">
-              <input type="checkbox" checked={beside} onChange={(event) => setBeside(event.target.checked)} />
-              {w.beside}
-            </label>
+            {text.a !== null && text.b !== null && (
+              <label className="ml-auto flex items-center gap-1.5 pt-2 text-meta text-text-2">
+                <input type="checkbox" checked={beside} onChange={(event) => setBeside(event.target.checked)} />
+                {w.beside}
+              </label>
+            )}
           </div>
-          <div className="mx-3 max-h-96 overflow-auto rounded-card border border-line">
-            <Suspense fallback={<Loading what={w.text} rows={4} />}>
-              <DiffView
-                before={{ text: text.a ?? '', total: (text.a ?? '').length, hidden: [] }}
-                after={{ text: text.b ?? '', total: (text.b ?? '').length, hidden: [] }}
-                beside={beside}
-                label={w.diffLabel(cause.title)}
-              />
-            </Suspense>
+          <div className="mx-3">
+            <TwoTexts a={text.a} b={text.b} beside={beside} label={w.diffLabel(cause.title)} />
           </div>
         </>
       )}

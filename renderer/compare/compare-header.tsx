@@ -1,10 +1,8 @@
 import { ArrowLeftRight } from 'lucide-react'
-import { useState } from 'react'
 import { Link } from 'wouter'
 import type { CompareSide, Comparison } from '../../contract/compare.ts'
 import { Button } from '../parts/button.tsx'
 import { CommandHint, shellWord } from '../parts/command-hint.tsx'
-import { ExportDialog } from '../parts/export-dialog.tsx'
 import { formatExact, shortDigest, shortId } from '../parts/format.ts'
 import { RuntimeTile, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
@@ -19,35 +17,35 @@ export function CompareHeader({
   comparison,
   rule,
   onSwap,
+  onExport,
 }: {
   readonly comparison: Comparison
   /** By which rule A was chosen, when it was not chosen by hand. */
   readonly rule: string | null
   readonly onSwap: () => void
+  readonly onExport: () => void
 }) {
   const { a, b, verdict } = comparison
-  const [exporting, setExporting] = useState(false)
   return (
     <header className="shrink-0 px-3 pt-2.5 pb-2">
-      <div className="flex min-w-0 flex-wrap items-start gap-x-3 gap-y-1">
-        <div className="grid min-w-0 flex-1 basis-96">
-          <Side letter="A" side={a} />
-          <Side letter="B" side={b} />
-        </div>
-        <div className="flex shrink-0 items-center gap-2">
+      <div className="grid min-w-0">
+        <Side letter="A" side={a} />
+        <Side letter="B" side={b} />
+      </div>
+      <h1 className="mt-1.5 text-read font-semibold text-pretty">{verdict}</h1>
+      <div className="mt-1.5 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1.5">
+        <p className="min-w-0 flex-1 basis-60 text-meta text-text-3">{rule !== null && w.chosenBy(rule)}</p>
+        <div className="flex flex-wrap items-center gap-2">
           {b.run !== null && <PartnerMenu run={b.run} current={a.target} />}
-          <Button onClick={onSwap} icon={<ArrowLeftRight size={14} strokeWidth={1.75} aria-hidden="true" />}>
+          <Button small onClick={onSwap} icon={<ArrowLeftRight size={14} strokeWidth={1.75} aria-hidden="true" />}>
             {w.swap}
           </Button>
-          <Button onClick={() => setExporting(true)}>{words.export.incident}</Button>
+          <Button small onClick={onExport}>
+            {words.export.incident}
+          </Button>
           <CommandHint command={`reprise diff ${shellWord(a.target)} ${shellWord(b.target)}`} />
         </div>
       </div>
-      {rule !== null && <p className="mt-1 text-meta text-text-3">{w.chosenBy(rule)}</p>}
-      <h1 className="mt-1.5 text-read font-semibold text-pretty">{verdict}</h1>
-      {exporting && (
-        <ExportDialog subject={{ kind: 'incident', a: a.target, b: b.target }} onClose={() => setExporting(false)} />
-      )}
     </header>
   )
 }

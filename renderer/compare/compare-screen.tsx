@@ -1,6 +1,7 @@
-import { useEffect, useMemo } from 'react'
+import { useEffect, useMemo, useState } from 'react'
 import type { Comparison } from '../../contract/compare.ts'
 import { Button } from '../parts/button.tsx'
+import { ExportDialog } from '../parts/export-dialog.tsx'
 import { Band, Empty, Failure, Loading } from '../parts/feedback.tsx'
 import { formatClockSeconds, shortDigest, shortId } from '../parts/format.ts'
 import { TabPanel, Tabs } from '../parts/tabs.tsx'
@@ -107,8 +108,10 @@ function Opened({
 }) {
   const { get, set } = useAddress()
   const { causes, fields, text, use, steps, notes } = comparison
+  const [exporting, setExporting] = useState(false)
   const acts = useMemo(
     () => [
+      { id: 'incident', label: words.export.incident, run: () => setExporting(true) },
       { id: 'swap', label: w.swap, keys: 's', run: onSwap },
       ...tabs.map((id) => ({
         id: `tab-${id}`,
@@ -130,7 +133,13 @@ function Opened({
   }
   return (
     <>
-      <CompareHeader comparison={comparison} rule={rule} onSwap={onSwap} />
+      <CompareHeader comparison={comparison} rule={rule} onSwap={onSwap} onExport={() => setExporting(true)} />
+      {exporting && (
+        <ExportDialog
+          subject={{ kind: 'incident', a: comparison.a.target, b: comparison.b.target }}
+          onClose={() => setExporting(false)}
+        />
+      )}
       {notes.length === 1 && <Band tone="plain">{notes[0]}</Band>}
       {notes.length > 1 && (
         <Band tone="plain">

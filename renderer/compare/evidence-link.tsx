@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { EvidenceRef } from '../../contract/compare.ts'
-import { manifestPath, pathWith, runPath } from '../shell/address.ts'
+import { changePath, manifestPath, pathWith, runPath } from '../shell/address.ts'
 import { words } from '../words/en.ts'
 
 /** Where an evidence can be looked at; null when it rests on nothing that has a page. */
@@ -17,7 +17,7 @@ export function evidencePath(ref: EvidenceRef | null): string | null {
     case 'field':
       return pathWith(manifestPath(ref.manifest), '', { tab: tabOfField(ref.path), field: ref.path })
     case 'drift':
-      return pathWith('/timeline', '', { q: 'kind:configuration', change: ref.id })
+      return changePath(ref.id)
     default:
       return ref satisfies never
   }

@@ -2,6 +2,7 @@ import { useCallback, useMemo, useState } from 'react'
 import type { Comparison } from '../../contract/compare.ts'
 import { cx } from '../parts/classes.ts'
 import { Empty } from '../parts/feedback.tsx'
+import { inside } from '../parts/paths.ts'
 import { useSize } from '../parts/use-size.ts'
 import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
 import { useRowHeight } from '../shell/view-state.ts'
@@ -12,7 +13,7 @@ const w = words.compare
 const grid = 'grid-cols-[minmax(0,2fr)_minmax(0,1.5fr)_minmax(0,1.5fr)]'
 
 /** Every field of the manifests that differs. */
-export function FieldsTab({ comparison: { fields } }: { readonly comparison: Comparison }) {
+export function FieldsTab({ comparison: { fields, b } }: { readonly comparison: Comparison }) {
   const [text, setText] = useState('')
   const [active, setActive] = useState<string | null>(null)
   const { ref, width } = useSize<HTMLDivElement>()
@@ -106,7 +107,7 @@ export function FieldsTab({ comparison: { fields } }: { readonly comparison: Com
                   )}
                 >
                   <Cell className="truncate font-mono text-[0.75rem]">
-                    <span title={field.path}>{field.path}</span>
+                    <span title={field.path}>{inside(field.path, b.workspace)}</span>
                   </Cell>
                   {values}
                 </div>

@@ -15,7 +15,9 @@ export function PartnerMenu({ run, current }: { readonly run: string; readonly c
   return (
     <DropdownMenu.Root>
       <DropdownMenu.Trigger asChild>
-        <Button disabled={partners.length === 0}>{w.partner}</Button>
+        <Button small disabled={partners.length === 0}>
+          {w.partner}
+        </Button>
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content

@@ -1,8 +1,10 @@
+import { X } from 'lucide-react'
 import { useCallback, useState } from 'react'
 import { useLocation } from 'wouter'
 import type { AlignedStep, Comparison } from '../../contract/compare.ts'
 import { cx } from '../parts/classes.ts'
 import { Band, Empty } from '../parts/feedback.tsx'
+import { inside } from '../parts/paths.ts'
 import { useSize } from '../parts/use-size.ts'
 import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
 import { runPath } from '../shell/address.ts'
@@ -18,6 +20,7 @@ export function StepsTab({ comparison: { steps, a, b } }: { readonly comparison:
   const { ref, width } = useSize<HTMLDivElement>()
   const height = useRowHeight('event')
   const first = steps?.first_difference ?? null
+  const workspaces = { a: a.workspace, b: b.workspace }
   const [active, setActive] = useState<string | null>(first === null ? null : `step:${first}`)
   const aligned = steps?.aligned ?? []
   const keyOf = useCallback((index: number) => `step:${index}`, [])
@@ -71,11 +74,17 @@ export function StepsTab({ comparison: { steps, a, b } }: { readonly comparison:
                   return (
                     <Cell key={side} className="truncate">
                       {part !== null && (
-                        <span className={cx(part.ok === false && 'text-danger')}>
+                        <>
                           <span className="text-text-3 tabular-nums">@{part.seq} </span>
+                          {part.ok === false && (
+                            <span className="mr-1 inline-flex items-center gap-0.5 align-bottom text-danger">
+                              <X size={12} strokeWidth={2} aria-hidden="true" />
+                              {words.run.failed}
+                            </span>
+                          )}
                           <span className="font-medium">{part.tool ?? part.kind}</span>{' '}
-                          <span className="text-text-2">{part.summary}</span>
-                        </span>
+                          <span className="text-text-2">{inside(part.summary, workspaces[side])}</span>
+                        </>
                       )}
                     </Cell>
                   )

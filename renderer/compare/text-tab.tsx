@@ -1,14 +1,13 @@
-import { lazy, Suspense } from 'react'
 import type { Comparison } from '../../contract/compare.ts'
 import { Digest } from '../parts/digest.tsx'
-import { Empty, Loading } from '../parts/feedback.tsx'
+import { Empty } from '../parts/feedback.tsx'
 import { Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { words } from '../words/en.ts'
+import { TwoTexts } from './two-texts.tsx'
 
 const w = words.compare
-const DiffView = lazy(() => import('../parts/diff-view.tsx'))
 
 /** The instruction text of both sides as it entered the context, piece by piece. */
 export function TextTab({ comparison: { text } }: { readonly comparison: Comparison }) {
@@ -33,15 +32,8 @@ export function TextTab({ comparison: { text } }: { readonly comparison: Compari
           {piece.a === null && piece.b === null ? (
             <p className="mt-1 text-dense text-text-2">{piece.why ?? w.textNotKept}</p>
           ) : (
-            <div className="mt-1 max-h-96 overflow-auto rounded-card border border-line">
-              <Suspense fallback={<Loading what={w.tabs.text} rows={4} />}>
-                <DiffView
-                  before={{ text: piece.a ?? '', total: (piece.a ?? '').length, hidden: [] }}
-                  after={{ text: piece.b ?? '', total: (piece.b ?? '').length, hidden: [] }}
-                  beside={false}
-                  label={w.diffLabel(piece.path ?? piece.uri)}
-                />
-              </Suspense>
+            <div className="mt-1">
+              <TwoTexts a={piece.a} b={piece.b} beside={false} label={w.diffLabel(piece.path ?? piece.uri)} />
             </div>
           )}
         </section>

@@ -1,5 +1,6 @@
 import type { Comparison, UseDifference } from '../../contract/compare.ts'
 import { Empty } from '../parts/feedback.tsx'
+import { PathText } from '../parts/path-text.tsx'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { Section, TableHead } from '../parts/tables.tsx'
 import { words } from '../words/en.ts'
@@ -47,7 +48,7 @@ function UseTable({
         {entries.map((entry) => (
           <tr key={`${entry.kind}\0${entry.name}`} className="border-b border-line">
             <th scope="row" className="py-1 pr-3 text-left font-mono text-[0.75rem] font-normal break-all">
-              {entry.name}
+              {entry.name.startsWith('/') ? <PathText path={entry.name} /> : entry.name}
             </th>
             <td className="py-1 pr-3 text-text-2">{w.kinds[entry.kind]}</td>
             {(['a', 'b'] as const).map((side) => {
@@ -55,7 +56,7 @@ function UseTable({
               const seq = entry.first[side]
               const times = entry[side]
               return (
-                <td key={side} className="py-1 pr-3 text-right tabular-nums">
+                <td key={side} className="py-1 pr-3 text-right whitespace-nowrap tabular-nums">
                   {times === null ? (
                     <span className="text-text-3">{w.noRun}</span>
                   ) : (

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { Status } from '../../contract/home.ts'
 import { formatBytes, formatDuration } from '../parts/format.ts'
-import { RuntimeTile } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { useLink } from '../shell/link-state.ts'
 import { importShare } from '../shell/progress.ts'
 import { words } from '../words/en.ts'
 import { GapItem } from './gap-list.tsx'
+import { HomeList } from './home-list.tsx'
 
 const w = words.health
 
@@ -42,35 +42,13 @@ export function Overview({ status }: { readonly status: Status }) {
           )}
         </ul>
       )}
+      <section aria-label={w.homes}>
+        <h2 className="px-3 pt-3 pb-1 font-semibold">{w.homes}</h2>
+        <HomeList homes={homes} lagMs={status.lag_ms} />
+      </section>
+      <h2 className="px-3 pt-4 pb-1 font-semibold">{w.ownState}</h2>
       <dl>
         {status.gap_count === 0 && <Row name={w.tabs.gaps}>{w.gapsNone}</Row>}
-        <Row name={w.homes}>
-          <ul>
-            {homes.map((home) => (
-              <li key={home.id} className="flex min-w-0 flex-wrap items-baseline gap-x-3 py-0.5">
-                <RuntimeTile runtime={home.runtime} />
-                <PathText path={home.path} className="max-w-80" />
-                <span className={home.watched && !home.watching.polling ? 'text-text-2' : 'text-warn'}>
-                  {!home.watched
-                    ? words.homes.notWatched
-                    : home.watching.polling
-                      ? words.homes.polling
-                      : words.homes.watchingAll(home.watching.watched)}
-                  {home.watching.why !== null && `: ${home.watching.why}`}
-                </span>
-                {home.unreadable > 0 && (
-                  <Link href="/health/unreadable" className="rounded-chip text-warn hover:underline">
-                    {words.homes.unreadable(home.unreadable)}
-                  </Link>
-                )}
-                {home.state !== 'ok' && (
-                  <span className="text-danger">{home.reason ?? words.homes.states[home.state]}</span>
-                )}
-              </li>
-            ))}
-            {homes.length === 0 && <li>{words.status.noHomes}</li>}
-          </ul>
-        </Row>
         <Row name={w.lag}>
           {w.lagText(status.lag_ms < 1000 ? `${Math.round(status.lag_ms)} ms` : formatDuration(status.lag_ms))}
         </Row>

@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx'
 import { CommandHint, shellWord } from '../parts/command-hint.tsx'
 import { Confirm } from '../parts/confirm.tsx'
 import { Fact, Facts } from '../parts/facts.tsx'
-import { Empty, Failure, Loading } from '../parts/feedback.tsx'
+import { Band, Empty, Failure, Loading } from '../parts/feedback.tsx'
 import { formatBytes, formatClockSeconds, formatDuration, formatExact, formatNumber } from '../parts/format.ts'
 import { RuntimeTile, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
@@ -20,15 +20,30 @@ import { tokenText } from '../timeline/filter.ts'
 import { useChange, useRead } from '../transport/queries.ts'
 import { asErrorBody } from '../transport/transport.ts'
 import { words } from '../words/en.ts'
+import { HomeHistory } from './home-history.tsx'
+import { LastChange } from './last-change.tsx'
 import { WatchForm } from './watch-form.tsx'
 
 const w = words.homes
 
 /** The folders of the agents: what is watched, how well, and what each says of itself. */
 export default function HomesScreen() {
+  const { get } = useAddress()
+  const status = useRead('status.get', {})
+  const wanted = get('history')
+  const home = status.data?.homes.find(({ id }) => id === wanted)
+  return home === undefined ? <Homes status={status} gone={wanted} /> : <HomeHistory key={home.id} home={home} />
+}
+
+interface HomesProps {
+  readonly status: ReturnType<typeof useRead<'status.get'>>
+  /** A home the address names that is not watched (any more). */
+  readonly gone: string | null
+}
+
+function Homes({ status, gone }: HomesProps) {
   useCrumbs(w.title)
   const { get, set } = useAddress()
-  const status = useRead('status.get', {})
   const [forgetting, setForgetting] = useState<Home | null>(null)
   const resolving = get('resolve') === '1'
   return (
@@ -51,6 +66,7 @@ export default function HomesScreen() {
         />
       )}
       {status.data === undefined && status.error === null && <Loading what={w.title} rows={4} />}
+      {status.data !== undefined && gone !== null && <Band>{w.history.gone(gone)}</Band>}
       {status.data !== undefined && (
         <>
           {status.data.homes.length === 0 && <Empty title={w.none} hint={w.noneHint} />}
@@ -172,6 +188,9 @@ function HomeItem({ home, onForget }: { readonly home: Home; readonly onForget: 
             {retention !== null && retention.expiring_soon > 0 && (
               <span className="text-warn">; {w.expiring(retention.expiring_soon)}</span>
             )}
+          </Fact>
+          <Fact name={w.history.last}>
+            <LastChange home={home} />
           </Fact>
           <Fact name={w.foundBy}>{home.found_by}</Fact>
           <Fact name={w.columns.read}>

@@ -21,3 +21,7 @@ export function splitPath(path: string): { readonly head: string; readonly tail:
 }
 
 export const lastPart = (path: string) => splitPath(path).tail.replace(/^[/\\]/, '')
+
+/** A text with paths below the workspace shown from there. */
+export const inside = (text: string, workspace: string | null): string =>
+  workspace === null ? text : text.replaceAll(`${workspace}/`, '')

@@ -172,18 +172,18 @@ function EventList({
           return (
             <Divider>
               {words.run.stretch(entry.stretch.cause)}
-              {entry.stretch.started_at !== null && `, ${formatClock(entry.stretch.started_at)}`}
+              <span className="mx-2">
+                <ResolvedAgain stretches={run.stretches} n={entry.stretch.n} />
+              </span>
               {entry.stretch.manifest !== null && (
                 <Link
                   href={manifestPath(entry.stretch.manifest)}
-                  className="ml-2 rounded-chip font-mono text-accent hover:underline"
+                  className="mr-2 rounded-chip font-mono text-accent hover:underline"
                 >
                   {shortDigest(entry.stretch.manifest)}
                 </Link>
               )}
-              <span className="ml-2">
-                <ResolvedAgain stretches={run.stretches} n={entry.stretch.n} />
-              </span>
+              {entry.stretch.started_at !== null && formatClock(entry.stretch.started_at)}
             </Divider>
           )
         const event = bySeq.get(entry.seq)

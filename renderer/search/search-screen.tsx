@@ -11,6 +11,7 @@ import { formatStamp, shortId } from '../parts/format.ts'
 import { placeOf } from '../parts/grid-memory.ts'
 import { RuntimeTile, Unknown } from '../parts/marks.tsx'
 import { Snippet } from '../parts/snippet.tsx'
+import { TabPanel, Tabs } from '../parts/tabs.tsx'
 import { useSize } from '../parts/use-size.ts'
 import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
 import { useCrumbs, useReference } from '../shell/acts.ts'
@@ -19,6 +20,7 @@ import { say } from '../shell/announcer.tsx'
 import { usePaused } from '../shell/use-paused.ts'
 import { useTransport } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
+import { ConfigurationHits, useConfigurationHits } from './configuration-hits.tsx'
 
 const w = words.search
 const PAGE = 100
@@ -57,10 +59,33 @@ export default function SearchScreen() {
     getNextPageParam: (last) => last.next,
   })
   const first = list.data?.pages[0]
+  const part = get('in') === 'configuration' ? 'configuration' : 'sessions'
+  const configuration = useConfigurationHits(asked, runtime, enabled)
   const hits = useMemo(() => list.data?.pages.flatMap((page) => page.hits) ?? [], [list.data])
   useEffect(() => {
     if (first !== undefined) say(w.hits(first.total))
   }, [first])
+  const sessions = (
+    <>
+      {first !== undefined && first.searchable < 1 && <Band>{w.partial(Math.floor(first.searchable * 100))}</Band>}
+      {list.error !== null && <Failure what={w.title} failure={list.error} onRetry={() => void list.refetch()} />}
+      {list.isPending && list.error === null && <Loading what={w.title} rowHeight={48} />}
+      {first !== undefined && hits.length === 0 && (
+        <Empty title={w.none(asked)} hint={w.noneHint}>
+          <Button onClick={() => navigate(`/timeline?q=${encodeURIComponent(asked)}`)}>{w.inTimeline}</Button>
+        </Empty>
+      )}
+      {hits.length > 0 && (
+        <Hits
+          key={asked}
+          hits={hits}
+          total={first?.total ?? hits.length}
+          memory={`search?${asked}`}
+          onNearEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
+        />
+      )}
+    </>
+  )
   return (
     <>
       <h1 className="sr-only">{w.title}</h1>
@@ -78,7 +103,6 @@ export default function SearchScreen() {
             spellCheck={false}
             className="min-w-0 flex-1 bg-transparent outline-none"
           />
-          {first !== undefined && <span className="text-meta text-text-3 tabular-nums">{w.hits(first.total)}</span>}
         </div>
         <fieldset aria-label={words.timeline.agent} className="flex gap-1">
           {([null, 'claude-code', 'codex', 'openclaw', 'hermes'] as const).map((name) => (
@@ -100,27 +124,27 @@ export default function SearchScreen() {
         </fieldset>
         {enabled && (
           <CommandHint
-            command={`reprise search ${shellWord(asked)}${runtime === undefined ? '' : ` --runtime ${runtime}`}`}
+            command={`reprise search ${shellWord(asked)}${part === 'configuration' ? ' --config' : ''}${runtime === undefined ? '' : ` --runtime ${runtime}`}`}
           />
         )}
       </div>
-      {first !== undefined && first.searchable < 1 && <Band>{w.partial(Math.floor(first.searchable * 100))}</Band>}
-      {list.error !== null && <Failure what={w.title} failure={list.error} onRetry={() => void list.refetch()} />}
-      {!enabled && <Empty title={w.start} hint={w.startHint} />}
-      {enabled && list.isPending && list.error === null && <Loading what={w.title} rowHeight={48} />}
-      {enabled && first !== undefined && hits.length === 0 && (
-        <Empty title={w.none(asked)} hint={w.noneHint}>
-          <Button onClick={() => navigate(`/timeline?q=${encodeURIComponent(asked)}`)}>{w.inTimeline}</Button>
-        </Empty>
-      )}
-      {hits.length > 0 && (
-        <Hits
-          key={asked}
-          hits={hits}
-          total={first?.total ?? hits.length}
-          memory={`search?${asked}`}
-          onNearEnd={() => list.hasNextPage && !list.isFetchingNextPage && void list.fetchNextPage()}
-        />
+      {enabled ? (
+        <Tabs
+          label={w.partsLabel}
+          value={part}
+          onChange={(id) => set({ in: id === 'sessions' ? null : id }, { replace: true })}
+          tabs={[
+            { id: 'sessions', label: w.parts.sessions, count: first?.total ?? null },
+            { id: 'configuration', label: w.parts.configuration, count: configuration.data?.total ?? null },
+          ]}
+        >
+          <TabPanel id="sessions">{sessions}</TabPanel>
+          <TabPanel id="configuration">
+            <ConfigurationHits text={asked} read={configuration} />
+          </TabPanel>
+        </Tabs>
+      ) : (
+        <Empty title={w.start} hint={w.startHint} />
       )}
     </>
   )

@@ -32,3 +32,5 @@ export const runPath = (run: string, seq?: number | null) =>
   `/runs/${encodeURIComponent(run)}${seq == null ? '' : `/at/${seq}`}`
 export const manifestPath = (target: string) => `/manifests/${encodeURIComponent(target)}`
 export const comparePath = (a: string, b: string) => `/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`
+/** A change of configuration, in its place on the timeline. */
+export const changePath = (id: string) => pathWith('/timeline', '', { q: 'kind:configuration', change: id })

@@ -4,11 +4,12 @@ import { Dialog } from 'radix-ui'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { dayKey, formatClock, formatDay, shortId } from '../parts/format.ts'
 import { RuntimeTile, StatusMark } from '../parts/marks.tsx'
+import { lastPart } from '../parts/paths.ts'
 import { Snippet } from '../parts/snippet.tsx'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { type Act, useScreen } from './acts.ts'
-import { manifestPath, runPath } from './address.ts'
+import { changePath, manifestPath, runPath } from './address.ts'
 import { say } from './announcer.tsx'
 import { usePaused } from './use-paused.ts'
 
@@ -33,6 +34,11 @@ export default function Palette({ onClose, navigate, pages }: PaletteProps) {
     { enabled: asked.length >= 1, placeholderData: keepPreviousData, meta: { manual: true } },
   )
   const hits = useRead('search.run', { text: asked, limit: PER_GROUP }, { enabled, placeholderData: keepPreviousData })
+  const configuration = useRead(
+    'search.configuration',
+    { text: asked, limit: PER_GROUP },
+    { enabled, placeholderData: keepPreviousData },
+  )
   const matches = useMemo(() => {
     const wanted = text.trim().toLowerCase().replace(/^>\s*/, '').split(/\s+/).filter(Boolean)
     const fits = (label: string) => wanted.every((word) => label.toLowerCase().includes(word))
@@ -45,7 +51,9 @@ export default function Palette({ onClose, navigate, pages }: PaletteProps) {
     asked.length >= 1 ? (runs.data?.items.flatMap((item) => (item.type === 'run' ? [item.run] : [])) ?? []) : []
   const direct = directTargets(text.trim())
   const texts = enabled ? (hits.data?.hits ?? []) : []
-  const shown = matches.acts.length + matches.pages.length + found.length + texts.length + direct.length
+  const settings = enabled ? (configuration.data?.hits ?? []) : []
+  const shown =
+    matches.acts.length + matches.pages.length + found.length + texts.length + settings.length + direct.length
   useEffect(() => {
     if (enabled && hits.data !== undefined) say(w.results(shown))
   }, [enabled, hits.data, shown])
@@ -140,6 +148,41 @@ export default function Palette({ onClose, navigate, pages }: PaletteProps) {
                         {w.searchable(Math.floor(hits.data.searchable * 100))}
                       </span>
                     )}
+                  </Row>
+                )}
+              </Section>
+              <Section heading={w.configuration} shown={settings.length > 0}>
+                {settings.map((hit, index) => {
+                  const path =
+                    hit.drift !== null
+                      ? changePath(hit.drift)
+                      : hit.manifest === null
+                        ? null
+                        : manifestPath(hit.manifest)
+                  return (
+                    path !== null && (
+                      // biome-ignore lint/suspicious/noArrayIndexKey: one change may hold the words several times
+                      <Row key={`${path}${index}`} value={`configuration-${index}`} onSelect={() => go(path)}>
+                        <RuntimeTile runtime={hit.runtime} />
+                        <span className="w-40 shrink-0 truncate">
+                          {hit.path === null ? hit.what : lastPart(hit.path)}
+                        </span>
+                        <span className="min-w-0 flex-1 truncate text-dense text-text-2">
+                          <Snippet text={hit.snippet} />
+                        </span>
+                        <span className="text-meta text-text-3 tabular-nums">
+                          {formatDay(dayKey(hit.at), new Date())} {formatClock(hit.at)}
+                        </span>
+                      </Row>
+                    )
+                  )
+                })}
+                {configuration.data !== undefined && (
+                  <Row
+                    value="all-configuration"
+                    onSelect={() => go(`/search?q=${encodeURIComponent(asked)}&in=configuration`)}
+                  >
+                    {w.allConfiguration(configuration.data.total, asked)}
                   </Row>
                 )}
               </Section>

@@ -15,8 +15,11 @@ export const driftTitle = (drift: Drift): string =>
 export const writerWords = ({ writer }: Pick<Drift, 'writer'>): string =>
   writer.who === 'run' && writer.run !== null ? w.byRun(shortId(writer.run)) : w.who[writer.who]
 
+/** What was there when it was first looked at has no writer worth asking for. */
+const rowWriter = (drift: Drift): string => (drift.kind === 'first_seen' ? '' : writerWords(drift))
+
 export const driftSentence = (drift: Drift): string =>
-  [w.row, driftTitle(drift), drift.alert ?? '', writerWords(drift), drift.workspace ?? drift.home_path]
+  [w.row, driftTitle(drift), drift.alert ?? '', rowWriter(drift), drift.workspace ?? drift.home_path]
     .filter((part) => part !== '')
     .join(', ')
 
@@ -37,7 +40,7 @@ export function DriftRow({ drift, wide }: { readonly drift: Drift; readonly wide
       <Cell className="min-w-0 flex-1 truncate">
         {drift.alert !== null && <span className="mr-2 font-medium text-danger">{drift.alert}</span>}
         <span className={cx(drift.alert === null && 'text-text')}>{driftTitle(drift)}</span>
-        <span className="text-text-3">, {writerWords(drift)}</span>
+        {rowWriter(drift) !== '' && <span className="text-text-3">, {rowWriter(drift)}</span>}
       </Cell>
       {wide && (
         <Cell className="w-56 min-w-0 shrink-0 text-text-2">

@@ -79,7 +79,10 @@ export const words = {
     go: 'Go',
     runs: 'Runs',
     text: 'Words in sessions',
+    configuration: 'Words in configuration',
     nothing: 'Nothing found',
+    allConfiguration: (n: number, text: string) =>
+      `All ${count(n, 'hit', 'hits')} for “${text}” in the history of configuration`,
     allHits: (n: number, text: string) => `All ${count(n, 'hit', 'hits')} for “${text}”`,
     searchable: (percent: number) => `${percent} % of the text searched`,
     results: (n: number) => count(n, 'result', 'results'),
@@ -692,9 +695,9 @@ export const words = {
     stretch: (cause: string) =>
       ({
         start: 'started',
-        resume: 'resumed, configuration resolved again',
-        fork: 'forked, configuration resolved again',
-        unknown: 'configuration resolved again',
+        resume: 'resumed, resolved again',
+        fork: 'forked, resolved again',
+        unknown: 'resolved again',
       })[cause] ?? cause,
     forkEnd: (parent: string) => `above: copied from ${parent}; below: its own`,
     kinds: {
@@ -1096,8 +1099,12 @@ export const words = {
 
   search: {
     title: 'Search',
-    field: 'Words in sessions',
-    placeholder: 'Words, as they stand in prompts, replies, calls and results',
+    field: 'Words in sessions and in configuration',
+    placeholder: 'Words, as they stand in prompts, replies, calls, results and configuration',
+    parts: { sessions: 'Sessions', configuration: 'Configuration' },
+    partsLabel: 'Where',
+    noConfiguration: (text: string) => `“${text}” was in no configuration that was seen`,
+    noConfigurationHint: 'What was written, changed and taken away is searched, from when a folder was first watched.',
     agent: 'All agents',
     start: 'Type at least two characters',
     startHint: 'Everything that was read from the sessions is searched, with secrets covered.',
@@ -1112,6 +1119,19 @@ export const words = {
 
   homes: {
     title: 'Homes',
+    history: {
+      title: 'History of configuration',
+      last: 'Last change',
+      count: (n: number) => count(n, 'state seen', 'states seen'),
+      open: (n: number) => `History of configuration, ${count(n, 'entry', 'entries')}`,
+      none: 'No change of configuration was seen',
+      noneHint: 'It is looked at when the folder is read and whenever a file of it changes.',
+      never: 'not looked at yet',
+      unchanged: 'none since it was first seen',
+      moreAlerts: (n: number, partly: boolean) =>
+        `and ${partly ? 'at least ' : ''}${count(n, 'more alert', 'more alerts')}`,
+      gone: (home: string) => `The home ${home} is not watched.`,
+    },
     hint: 'A home is the folder in which an agent keeps its configuration and its sessions.',
     add: 'Watch another folder',
     resolve: 'Resolve a configuration now…',
@@ -1191,6 +1211,12 @@ export const words = {
     since: 'Since',
     times: (n: number) => `${n.toLocaleString()}×`,
     homes: 'Homes',
+    ownState: 'Reprise itself',
+    versionUnknown: 'version unknown',
+    behind: (lag: string) => `${lag} behind`,
+    readAt: (at: string) => `read ${at}`,
+    allReadable: 'every line readable',
+    gapsAtLeast: (n: number) => `at least ${count(n, 'gap', 'gaps')}`,
     homesOk: (n: number) => `${n} watched`,
     lag: 'Lag',
     lagText: (lag: string) => `${lag} between a change on disk and the timeline`,
