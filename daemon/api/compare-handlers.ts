@@ -8,7 +8,7 @@ import { findSides } from './compare-targets.ts'
 import type { SomeHandlers } from './handlers.ts'
 import { loadManifest } from './manifest-handlers.ts'
 import { parsePoint } from './references.ts'
-import { lastWriter, manifestsOf, readFacts } from './run-evidence.ts'
+import { driftsBetween, lastWriter, manifestsOf, readFacts } from './run-evidence.ts'
 
 export const createCompareHandlers = (parts: Parts) =>
   ({
@@ -17,6 +17,7 @@ export const createCompareHandlers = (parts: Parts) =>
       return compare(a, b, {
         readText: keptText(parts),
         writer: (file) => lastWriter(parts, file, a.about.at, b.about.at),
+        drifts: driftsBetween(parts, b.about.runtime, a.about.at, b.about.at),
       })
     },
 

@@ -1,4 +1,4 @@
-import { RepriseError } from '../../contract/index.ts'
+import { type Drift, driftSchema, RepriseError } from '../../contract/index.ts'
 import type { EventFact } from '../manifest/compare/events.ts'
 import type { Parts } from '../parts.ts'
 import { readEffects } from '../store/index/event-row.ts'
@@ -83,6 +83,24 @@ export const lastWriter = (
     | { run: string; seq: number; at: string | null }
     | undefined
   return found ?? null
+}
+
+/** A change is noticed a little after it was made, and may be so only after the start that met it. */
+const NOTICED_LATE_MS = 60_000
+const MOST_DRIFTS = 500
+
+/** Changes of an agent's configuration that were noticed between two starts, oldest first. */
+export const driftsBetween = (parts: Parts, runtime: string, from: string | null, until: string | null): Drift[] => {
+  if (from === null || until === null) return []
+  const [first, last] = from <= until ? [from, until] : [until, from]
+  const late = new Date(Date.parse(last) + NOTICED_LATE_MS).toISOString()
+  const rows = parts
+    .index()
+    .sql(
+      `select doc from drifts where runtime = ? and at > ? and at <= ? order by at desc, id desc limit ${MOST_DRIFTS}`,
+    )
+    .all(runtime, first, late) as { doc: string }[]
+  return rows.map(({ doc }) => driftSchema.parse(JSON.parse(doc))).reverse()
 }
 
 /** Manifests of the stretches of a run that have one. */

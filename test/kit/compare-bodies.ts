@@ -1,4 +1,4 @@
-import type { CompareSide, Comparison, ManifestBody } from '../../contract/index.ts'
+import type { CompareSide, Comparison, Drift, ManifestBody } from '../../contract/index.ts'
 import { type Compared, compare } from '../../daemon/manifest/compare/compare.ts'
 import type { EventFact } from '../../daemon/manifest/compare/events.ts'
 
@@ -63,6 +63,7 @@ export const compareBodies = (
     readonly b?: SideOptions
     readonly texts?: Readonly<Record<string, string>>
     readonly writer?: { run: string; seq: number; at: string | null }
+    readonly drifts?: readonly Drift[]
   } = {},
 ): Promise<Comparison> =>
   compare(sideOf('a', a, options.a ?? {}), sideOf('b', b, options.b ?? {}), {
@@ -71,6 +72,7 @@ export const compareBodies = (
       return { text, why: digest !== null && text === null ? 'only its digest was kept' : null }
     },
     writer: () => options.writer ?? null,
+    drifts: options.drifts ?? [],
   })
 
 /** The paths that differ, and those that could not be compared. */

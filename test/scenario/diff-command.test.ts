@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { Comparison, Output } from '../../contract/index.ts'
 import { git } from '../kit/claude-code-tree.ts'
 import { startDaemon, type TestDaemon } from '../kit/daemon.ts'
@@ -136,6 +137,9 @@ describe('reprise diff', () => {
 })
 
 describe('what a run used, and whom to compare it with', () => {
+  // The command blocks this process while it runs: connections that were closed meanwhile have to be noticed first.
+  beforeEach(() => sleep(100))
+
   it('is told for runs that failed and runs that did not', async () => {
     const use: Output<'runs.use'> = await daemon.call('runs.use', { run: first })
     expect(use.used.find(({ kind, name }) => kind === 'tool' && name === 'Bash')).toMatchObject({

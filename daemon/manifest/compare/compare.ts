@@ -1,6 +1,7 @@
-import type { Cause, CompareSide, Comparison, Evidence, ManifestBody } from '../../../contract/index.ts'
+import type { Cause, CompareSide, Comparison, Drift, Evidence, ManifestBody } from '../../../contract/index.ts'
 import { tableOf } from './category-table.ts'
 import type { CauseContext, CauseSide, Draft } from './causes/draft.ts'
+import { withDrifts } from './causes/drifts.ts'
 import { findCauses } from './causes/find-causes.ts'
 import { MODEL_BEHAVIOUR_TIER, type Ranked, rankCauses, tierOf, toCause } from './causes/rank.ts'
 import { settleByRecord } from './entered-by-record.ts'
@@ -31,10 +32,12 @@ export interface Compared {
 export interface Around {
   readonly readText: ReadText
   readonly writer: CauseContext['writer']
+  /** Changes of configuration that were noticed between the two starts, oldest first. */
+  readonly drifts: readonly Drift[]
 }
 
 /** Why two runs or configurations differ: fields, causes in order of likelihood, use, text and steps (R100–R106). */
-export const compare = async (a: Compared, b: Compared, { readText, writer }: Around): Promise<Comparison> => {
+export const compare = async (a: Compared, b: Compared, { readText, writer, drifts }: Around): Promise<Comparison> => {
   const placements = { a: placementOf(a.body, a.home), b: placementOf(b.body, b.home) }
   const cover = relatePlaces(placements.a, placements.b)
   const sideOf = (letter: 'a' | 'b', { about, body, events, mentions }: Compared): CauseSide => ({
@@ -61,7 +64,7 @@ export const compare = async (a: Compared, b: Compared, { readText, writer }: Ar
   const parted = partingOf(steps)
   const context: CauseContext = { a: sideA, b: sideB, writer }
   const settled = settleByRecord(fields.changes, sideA, sideB)
-  const ranked = rankCauses(findCauses(settled, context), parted)
+  const ranked = rankCauses(findCauses(settled, context), parted).map((draft) => withDrifts(draft, drifts))
   const known = settled.filter(({ unknown_on }) => unknown_on === null)
   const isIdentical = known.length === 0
   const model = modelBehaviour({ a, b, context, ranked, categories, steps, isIdentical })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ManifestBody } from '../../../contract/index.ts'
+import type { Drift, ManifestBody } from '../../../contract/index.ts'
 import { compareBodies, event } from '../../kit/compare-bodies.ts'
 import { capability, digestFor, manifestBody, ROOT, setting, source } from '../../kit/manifest-body.ts'
 
@@ -208,6 +208,51 @@ describe('what is said beside the causes', () => {
     expect(result.notes.join('\n')).toMatch(/different agents/)
     expect(result.notes.join('\n')).toMatch(/different tasks/)
     expect(result.causes.map(({ kind }) => kind)).toEqual(['program', 'task'])
+  })
+
+  it('says when a change was noticed and by whom, and that a program updated itself', async () => {
+    const drift = (more: Partial<Drift>): Drift => ({
+      id: 'd_1',
+      at: '2026-11-30T12:30:00.000Z',
+      home: 'h_1',
+      home_path: '/home/dev/.claude',
+      runtime: 'claude-code',
+      workspace: ROOT,
+      kind: 'configuration',
+      title: 'CLAUDE.md changed',
+      changes: [{ path: `${ROOT}/CLAUDE.md`, what: 'content', before: null, after: null, same_as: null }],
+      writer: { who: 'user', run: null, seq: null, why: 'no run was going on' },
+      alert: null,
+      helpers: [],
+      before: null,
+      after: digestFor('after'),
+      ...more,
+    })
+    const b = manifestBody((body) => {
+      body.instructions.sources = [source(`${ROOT}/CLAUDE.md`, 'Prices are in euros.')]
+      body.execution.runtime_version = '2.1.400'
+    })
+    const { causes } = await compareBodies(manifestBody(), b, {
+      drifts: [
+        drift({}),
+        drift({ id: 'd_2', changes: [{ path: '/else', what: 'content', before: null, after: null, same_as: null }] }),
+        drift({
+          id: 'd_3',
+          kind: 'update',
+          title: 'Claude Code 2.1.332 → 2.1.400',
+          writer: { who: 'agent update', run: null, seq: null, why: 'the program changed' },
+        }),
+      ],
+    })
+    expect(
+      causes.map(({ title, evidence }) => [
+        title,
+        evidence.flatMap(({ ref }) => (ref?.type === 'drift' ? [ref.id] : [])),
+      ]),
+    ).toEqual([
+      ['Instructions CLAUDE.md changed', ['d_1']],
+      ['The program claude-code changed: 2.1.332 → 2.1.400 (updated itself)', ['d_3']],
+    ])
   })
 
   it('holds the texts of both sides where they were kept, and why not where they were not', async () => {
