@@ -236,6 +236,27 @@ describe('what one side could not know', () => {
     ])
   })
 
+  it('is no difference either where both were made in the same way', async () => {
+    const blind = (field: string, value: Partial<ManifestBody['execution']>): ManifestBody =>
+      manifestBody((body) => {
+        Object.assign(body.execution, value)
+        body.unknown.push({ field, why: 'not shown' })
+      })
+    const result = await compareBodies(blind('execution.reasoning', { reasoning: null }), manifestBody())
+    expect(paths(result)).toEqual({ different: [], unknown: ['a execution.reasoning'] })
+    expect(categoryOf(result, 'model and endpoint')).toMatchObject({ state: 'partly_compared' })
+    // A part of what is not known is not known; a value that is there is, unless it is named itself.
+    const above = await compareBodies(manifestBody(), blind('execution', { reasoning: null, surface: 'other' }))
+    expect(paths(above)).toEqual({ different: ['execution.surface'], unknown: ['b execution.reasoning'] })
+    const doubtful = await compareBodies(manifestBody(), blind('execution.cwd', { cwd: '/elsewhere' }))
+    expect(paths(doubtful).different).toEqual([])
+    // Nothing there and nothing unknown: there is none.
+    const none = manifestBody((body) => {
+      body.execution.reasoning = null
+    })
+    expect(paths(await compareBodies(none, manifestBody())).different).toEqual(['execution.reasoning'])
+  })
+
   it('counts a source that could not be read as one that may be there', async () => {
     const unread = manifestBody(
       (body) =>

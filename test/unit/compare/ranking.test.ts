@@ -240,6 +240,7 @@ describe('what is said beside the causes', () => {
           id: 'd_3',
           kind: 'update',
           title: 'Claude Code 2.1.332 → 2.1.400',
+          changes: [],
           writer: { who: 'agent update', run: null, seq: null, why: 'the program changed' },
         }),
       ],
