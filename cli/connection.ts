@@ -105,6 +105,8 @@ const request = (socket: string, name: string, input: unknown): Promise<unknown>
         socketPath: socket,
         method: 'POST',
         path: `/rpc/${name}`,
+        // A connection kept for later may be closed by the daemon in the very moment it is used again.
+        agent: false,
         headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) },
       },
       (response) => {

@@ -49,7 +49,9 @@ export const showText = (redactor: Redactor, given: string, place: string, optio
     // Covering changes lengths, so the edge is taken off by what it was before.
     return keep >= 0 ? covered.slice(0, Math.max(0, covered.length - EDGE)) : covered.slice(EDGE)
   })
-  return { text: shown.join(`\n… ${raw.length - HEAD - TAIL} characters not shown …\n`), total: raw.length, hidden }
+  const text = shown.join(`\n… ${raw.length - HEAD - TAIL} characters not shown …\n`)
+  // What is only covered is shown whole, though a placeholder may be shorter than what it stands for.
+  return { text, total: long ? raw.length : text.length, hidden }
 }
 
 const coveredBefore = (text: string, from: number, keep: number, place: string): ShownText['hidden'] =>

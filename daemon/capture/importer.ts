@@ -10,6 +10,7 @@ import type { Store } from '../store/store.ts'
 import { createArchiveAdoption } from './adopt-archived.ts'
 import { createBusySources } from './busy-sources.ts'
 import type { Collection } from './collection.ts'
+import { createConfigurationLooks } from './configuration-looks.ts'
 import { createConfigurationWatch } from './drift/look-at-configuration.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { createHomeLooks } from './home-looks.ts'
@@ -75,11 +76,6 @@ export interface Importer {
   stop(): Promise<void>
 }
 
-/** Distance between two looks at all configuration; most changes are hinted at by watches of the homes, those of workspaces are not. */
-const LOOK_EVERY_MS = 30_000
-/** These looks together may take this part of the time at most: one in so many milliseconds. */
-const LOOK_SHARE = 400
-
 /**
  * One loop that always does the most urgent small step: a session that just grew, then history newest first, then what follows reading
  * (links, manifests, archive, full text). Every step leaves index and store in a state from which the next start can go on.
@@ -119,30 +115,25 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const reading = createSessionReading({ db, units, changes, gaps, log })
   let drifts = 0
-  const configuration = createConfigurationWatch({
-    db,
-    store,
-    redactor,
-    adapters,
-    surroundings,
-    completion: parts.completion,
-    collection,
-    originals,
-    tell(drift) {
-      drifts += 1
-      parts.tell({ type: 'drift', drift })
-    },
-    fault: (what, error) => logFault(what, error, null),
-  })
+  const configuration = createConfigurationLooks(
+    createConfigurationWatch({
+      db,
+      store,
+      redactor,
+      adapters,
+      surroundings,
+      completion: parts.completion,
+      collection,
+      originals,
+      tell(drift) {
+        drifts += 1
+        parts.tell({ type: 'drift', drift })
+      },
+      fault: (what, error) => logFault(what, error, null),
+    }),
+  )
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))
 
-  /** Homes whose configuration is to be looked at, and who waits for it. */
-  const toLookAt = new Map<string, HomeRef>()
-  const lookers: (() => void)[] = []
-  let allHomes: readonly HomeRef[] = []
-  let lookedAt = 0
-  let lookEvery = LOOK_EVERY_MS
-  let lookCost = 0
   const known = new Map<string, Task>()
   const urgent = new Map<string, Task>()
   let backlog: Task[] = []
@@ -242,23 +233,6 @@ export const createImporter = (parts: ImporterParts): Importer => {
     return frozen !== null
   }
 
-  /** What is configured is looked at when everything that happened is read: only then are the workspaces known, and who did what. */
-  const lookStep = async (): Promise<boolean> => {
-    if (watching && performance.now() - lookedAt >= lookEvery) {
-      lookEvery = Math.max(LOOK_EVERY_MS, lookCost * LOOK_SHARE)
-      lookCost = 0
-      lookedAt = performance.now()
-      for (const home of allHomes) toLookAt.set(home.path, home)
-    }
-    for (const home of toLookAt.values()) configuration.ask(home)
-    toLookAt.clear()
-    const began = performance.now()
-    const worked = await configuration.step()
-    lookCost += performance.now() - began
-    if (configuration.idle) for (const done of lookers.splice(0)) done()
-    return worked
-  }
-
   /** The most urgent step there is. False when nothing is left to do. */
   const oneStep = async (): Promise<boolean> => {
     if (choreStep()) return true
@@ -291,7 +265,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
       progress.say('indexing', null)
       return true
     }
-    return lookStep()
+    // Only when everything that happened is read are the workspaces known, and who did what.
+    return configuration.step(watching)
   }
 
   const loop = async (): Promise<void> => {
@@ -321,8 +296,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
       becomeIdle = null
       if (dues[0] === null) parts.tell({ type: 'idle' })
     }
-    const nextLook = watching ? Math.max(0, lookEvery - (performance.now() - lookedAt)) : null
-    const next = [...dues, freezer.dueIn(), configuration.dueIn(), nextLook].filter((ms) => ms !== null)
+    const next = [...dues, freezer.dueIn(), configuration.dueIn(watching)].filter((ms) => ms !== null)
     const timer = next.length === 0 ? null : setTimeout(() => wake(), Math.min(...next) + 10)
     await new Promise<void>((resolve) => {
       wake = resolve
@@ -429,8 +403,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
     backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))].sort((a, b) => b.mtime - a.mtime)
     for (const home of homes) adoption.add(home)
     takeUpUndone()
-    if (watching) for (const home of homes) toLookAt.set(home.path, home)
-    allHomes = homes
+    configuration.setHomes(homes)
+    if (watching) configuration.ask(homes)
     const bytes = backlog.reduce((sum, task) => sum + task.size, 0)
     progress.expect(backlog.length, bytes)
   }
@@ -480,8 +454,8 @@ export const createImporter = (parts: ImporterParts): Importer => {
       const before = drifts
       await new Promise<void>((resolve) => {
         chores.push(() => {
-          for (const home of homes) toLookAt.set(home.path, home)
-          lookers.push(resolve)
+          configuration.ask(homes)
+          void configuration.finished().then(resolve)
         })
         begin()
       })
@@ -489,7 +463,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     },
 
     noteConfiguration(homes) {
-      for (const home of homes) toLookAt.set(home.path, home)
+      configuration.ask(homes)
       begin()
     },
 

@@ -10,16 +10,18 @@ const recordSchema = z.object({ v: z.literal(1), signing: z.string(), hmac: z.st
 
 /**
  * Keys that were exchanged make everything that was signed or sealed with them unprovable; told once, by name, instead of as damage in
- * every object. Notes the keys of a store that has no record yet.
+ * every object. Notes the keys of a new store, and of one that has no record yet.
  */
-export async function checkKeys(dir: string, key: Keys): Promise<readonly string[]> {
+export async function checkKeys(dir: string, key: Keys, isNew: boolean): Promise<readonly string[]> {
   const path = join(dir, 'store-keys.json')
   const hmac = createHmac('sha256', key.hmacKey).update('reprise store').digest('hex').slice(0, 32)
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if (codeOf(error) !== 'ENOENT') throw error
+  const text = isNew
+    ? null
+    : await readFile(path, 'utf8').catch((error: unknown) => {
+        if (codeOf(error) === 'ENOENT') return null
+        throw error
+      })
+  if (text === null) {
     await replaceFile(path, `${JSON.stringify({ v: 1, signing: key.keyId, hmac })}\n`)
     return []
   }

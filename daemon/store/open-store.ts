@@ -60,6 +60,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const context = isolateGit(options.env)
   await requireGit(context)
   await mkdir(dir, { recursive: true, mode: 0o700 })
+  const isNew = !existsSync(join(dir, 'store.git'))
   const repaired: string[] = []
   await tighten(dir, 0o700, repaired)
   await bringToCurrentVersion(dir)
@@ -91,7 +92,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     new BlobCollection(writer, reader, { ref, suffix, what, seconds }, tip)
   // A collection whose newest state is unreadable is put aside, so that new manifests and texts can be stored all the same.
   const damagedNames: string[] = []
-  const keyFaults = await checkKeys(dir, key)
+  const keyFaults = await checkKeys(dir, key, isNew)
   const openTip = async (ref: string): Promise<string | null> => {
     const tip = refs.get(ref) ?? null
     try {

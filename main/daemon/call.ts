@@ -19,6 +19,8 @@ export function callDaemon<N extends EndpointName>(
         path: `/rpc/${endpoint}`,
         method: 'POST',
         timeout,
+        // A connection kept for later may be closed by the daemon in the very moment it is used again.
+        agent: false,
         headers: { 'content-type': 'application/json' },
       },
       (response) => {

@@ -116,8 +116,7 @@ export function ExportDialog({ subject, onClose }: { readonly subject: ExportSub
               {call.isPending && <span className="text-text-2">{w.writing}</span>}
               {call.data !== undefined && (
                 <span>
-                  {w.done(call.data.file, formatBytes(call.data.bytes))} {words.hidden.redactions(call.data.redactions)}
-                  .
+                  {w.done(call.data.file, formatBytes(call.data.bytes))} {w.covered(call.data.redactions)}
                 </span>
               )}
               {failure !== null && (

@@ -254,7 +254,7 @@ export const words = {
       'Both manifests, their difference, tests seen, decisions of policy, final effects and both runs, in one file. Secrets are covered.',
     format: 'Format',
     formats: {
-      bundle: { label: 'Bundle', hint: 'everything that is kept of it, with digests; can be read again later' },
+      bundle: { label: 'Bundle', hint: 'everything that is kept of it, with digests' },
       md: { label: 'Markdown', hint: 'to read and to quote' },
       html: { label: 'Web page', hint: 'one file, no scripts' },
       json: { label: 'JSON', hint: 'one document' },
@@ -264,6 +264,7 @@ export const words = {
     name: 'File name',
     writing: 'Writing…',
     done: (file: string, size: string) => `Wrote ${file}, ${size}.`,
+    covered: (n: number) => `${count(n, 'covered place', 'covered places')} in it.`,
     taken: 'Replacing it cannot be undone.',
     write: 'Write 1 file',
     replace: 'Replace 1 file',

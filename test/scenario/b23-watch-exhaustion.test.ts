@@ -131,7 +131,11 @@ describe('B23: watching must not exhaust the machine', () => {
       },
     })
     await sleep(300)
-    expect(trees).toBe(2) // failing does not make it try again and again
+    // The look after the start may try once more; failing does not make it try again and again.
+    expect(trees).toBeLessThanOrEqual(4)
+    const tried = trees
+    await sleep(600)
+    expect(trees).toBe(tried)
     expect(watching.state()).toMatchObject({ polling: true, failed: true })
     writeFileSync(join(home, 'rules', 'r2.md'), 'changed\n')
     appendFileSync(sessionOf(1), '{}\n')

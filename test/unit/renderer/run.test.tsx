@@ -224,7 +224,7 @@ describe('a run', () => {
       replace: false,
     })
     fireEvent.click(within(dialog).getByRole('button', { name: 'Replace 1 file' }))
-    expect(await within(dialog).findByText(/Wrote \/home\/dev\/r\.html, .*3 secrets covered/)).toBeTruthy()
+    expect(await within(dialog).findByText(/Wrote \/home\/dev\/r\.html, .*3 covered places in it/)).toBeTruthy()
     expect(transport.called('export.run').at(-1)?.input).toMatchObject({ replace: true })
   })
 

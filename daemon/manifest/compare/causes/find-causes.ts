@@ -21,7 +21,7 @@ const DERIVED: readonly {
 }[] = [
   {
     plain:
-      /^instructions\.(effective_digest|resolved_order|truncation_notice|system_prompt(\..*)?)$|^execution\.agent\.workspace_digest$/,
+      /^instructions\.(effective_digest|resolved_order|truncation_notice|project_context(\..*)?)$|^execution\.agent\.workspace_digest$/,
     follows: ({ changes }) =>
       changes.some(
         ({ plain, field }) =>
@@ -47,6 +47,20 @@ const DERIVED: readonly {
     title: 'The work tree held other uncommitted changes at the start',
     kind: 'repository',
     always: false,
+  },
+  {
+    // Some runtimes keep the prompt as a whole, with the user's texts and the name of the model in it.
+    plain: /^(execution\.system_prompt_digest|instructions\.system_prompt(\..*)?)$/,
+    follows: ({ kind, changes }) =>
+      kind === 'program' ||
+      changes.some(
+        ({ plain, field }) =>
+          (plain.startsWith('instructions.sources') && /^(|text_digest|status|position)$/.test(field)) ||
+          plain === 'execution.model',
+      ),
+    title: "The program's own prompt changed, under the same version number",
+    kind: 'program',
+    always: true,
   },
   {
     plain: /^policy\.capability_id$/,
@@ -122,7 +136,8 @@ const isStatusItem = (item: Change['item']): boolean => item?.list === 'external
 
 const isSettingsFile = ({ item }: Change): boolean =>
   item?.list === 'config_layers' ||
-  (item?.list === 'instructions.sources' && ['settings', 'state'].includes(String((item.b ?? item.a)?.kind)))
+  (item?.list === 'instructions.sources' &&
+    ['settings', 'state', 'environment'].includes(String((item.b ?? item.a)?.kind)))
 /** The file behind a source or a layer of settings. */
 const fileOf = (row: Row | null | undefined): string | null =>
   ['path', 'file', 'origin', 'source'].map((name) => textField(row ?? null, name)).find((place) => place !== null) ??
@@ -172,12 +187,11 @@ const shareOut = (
         title: rule.title,
         before: shown(change.before),
         after: shown(change.after),
-        influence:
-          change.plain === 'policy.revision'
-            ? 'in force'
-            : change.plain === 'policy.capability_id'
-              ? 'cannot be told'
-              : 'entered',
+        influence: /^policy\.revision$|system_prompt/.test(change.plain)
+          ? 'in force'
+          : change.plain === 'policy.capability_id'
+            ? 'cannot be told'
+            : 'entered',
         because: 'its digest differs',
         first: { a: null, b: null },
         evidence: valueEvidence(context, change),

@@ -195,8 +195,7 @@ const programCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
       unknown_on === null &&
       (plain === 'execution.runtime' ||
         plain.startsWith('execution.runtime_') ||
-        plain.startsWith('execution.program') ||
-        plain === 'execution.system_prompt_digest'),
+        plain.startsWith('execution.program')),
   )
   if (own.length === 0) return []
   const runtime = own.find(({ plain }) => plain === 'execution.runtime')
@@ -251,9 +250,7 @@ const programCause = (pool: Pool, context: CauseContext): readonly Draft[] => {
     ? `Another agent: ${say(runtime.before)} → ${say(runtime.after)}`
     : version
       ? `The program ${program} changed: ${say(version.before)} → ${say(version.after)}`
-      : own.some(({ plain }) => plain === 'execution.system_prompt_digest')
-        ? `The program's own prompt changed, under the same version number`
-        : `The program ${program} is another build of the same version`
+      : `The program ${program} is another build of the same version`
   return [
     {
       kind: 'program',
