@@ -4,6 +4,7 @@ import path from 'node:path'
 import { CONTRACT_VERSION, type DaemonInfo, PRODUCT_VERSION, RepriseError } from '../contract/index.ts'
 import { listenOnSocket } from './api/listeners.ts'
 import { openApp } from './app.ts'
+import { changeSampleHome } from './demo/change-sample.ts'
 import { writeSampleHome } from './demo/sample-home.ts'
 import { createRedactor } from './secrets/create-redactor.ts'
 import { createEgress } from './secrets/egress.ts'
@@ -36,7 +37,10 @@ const serve = async (): Promise<void> => {
   fs.renameSync(temporary, paths.info)
   app.log('info', 'listening', { pid: process.pid })
 
-  app.begin().catch((error: Error) => app.log('error', 'first look failed', { message: error.message }))
+  app
+    .begin()
+    .then(() => afterSample(process.env))
+    .catch((error: Error) => app.log('error', 'first look failed', { message: error.message }))
   await stopped
   app.log('info', 'stopping')
   // A step that never ends must not keep the daemon for ever; whatever it was, the next start goes on from the last safe state.
@@ -45,6 +49,11 @@ const serve = async (): Promise<void> => {
   clearTimeout(giveUp)
   fs.rmSync(paths.info, { force: true })
   await listener.close()
+}
+
+/** The sample's configuration changes once it was looked at, as it would under somebody's hands. */
+const afterSample = ({ REPRISE_DEMO, HOME }: NodeJS.ProcessEnv): void => {
+  if (REPRISE_DEMO === '1' && HOME !== undefined) changeSampleHome(HOME)
 }
 
 const writeSample = (dir: string): void => {

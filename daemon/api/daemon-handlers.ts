@@ -200,30 +200,32 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
   const recorded = index.sql('select * from gaps order by at desc').all() as Gap[]
   const at = parts.now().toISOString()
   const derived: Gap[] = []
-  const add = (gap: Omit<Gap, 'at' | 'home' | 'path'> & { readonly path?: string | null }): void => {
-    derived.push({ home: null, path: null, at, ...gap })
+  const add = (gap: Omit<Gap, 'at' | 'path'>): void => {
+    derived.push({ path: null, at, ...gap })
   }
   for (const row of index
     .sql(
-      `select runs.id as id, runs.unreadable as n, runs.title as title from runs where runs.unreadable > 0 order by sort_at desc`,
+      `select runs.id as id, runs.home as home, runs.unreadable as n from runs where runs.unreadable > 0 order by sort_at desc`,
     )
-    .all() as { id: string; n: number }[])
+    .all() as { id: string; home: string; n: number }[])
     add({
       id: `unreadable_line:${row.id}`,
       kind: 'unreadable_line',
+      home: row.home,
       run: row.id,
       count: row.n,
       message: `${row.n} unreadable ${row.n === 1 ? 'line' : 'lines'} in ${row.id}`,
       hint: 'listed under Health with line and byte; everything else of the session is shown',
     })
   for (const row of index
-    .sql(`select id, unknown_records as records from runs where unknown_records <> '{}' order by sort_at desc`)
-    .all() as { id: string; records: string }[]) {
+    .sql(`select id, home, unknown_records as records from runs where unknown_records <> '{}' order by sort_at desc`)
+    .all() as { id: string; home: string; records: string }[]) {
     const records = JSON.parse(row.records) as Record<string, number>
     const count = Object.values(records).reduce((sum, n) => sum + n, 0)
     add({
       id: `unknown_record:${row.id}`,
       kind: 'unknown_record',
+      home: row.home,
       run: row.id,
       count,
       message: `${count} records of kinds this version does not know in ${row.id}: ${Object.keys(records).join(', ')}`,
@@ -232,14 +234,21 @@ const listGaps = (parts: Parts, limit: number): { gaps: Gap[]; total: number } =
   }
   for (const row of index
     .sql(
-      `select id, source_state as state, json_extract(meta, '$.typed_only') as typed,
+      `select id, home, source_state as state, json_extract(meta, '$.typed_only') as typed,
          json_extract(meta, '$.lines_from') as lines_from from runs where source_state <> 'present' order by sort_at desc`,
     )
-    .all() as { id: string; state: 'shrank' | 'vanished'; typed: number | null; lines_from: string | null }[]) {
+    .all() as {
+    id: string
+    home: string
+    state: 'shrank' | 'vanished'
+    typed: number | null
+    lines_from: string | null
+  }[]) {
     const what = row.lines_from === null ? `the session file of ${row.id}` : `the session of ${row.id}`
     add({
       id: `source:${row.id}`,
       kind: row.state === 'shrank' ? 'source_shrank' : 'source_vanished',
+      home: row.home,
       run: row.id,
       count: 1,
       message:

@@ -2,6 +2,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type { Cause, Comparison } from '../../contract/compare.ts'
 import { cx } from '../parts/classes.ts'
 import { PaneHeading } from '../parts/facts.tsx'
+import { inside } from '../parts/paths.ts'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { useSize } from '../parts/use-size.ts'
 import { useAddress } from '../shell/address.ts'
@@ -72,7 +73,7 @@ export function CausesTab({ comparison }: { readonly comparison: Comparison }) {
             beside ? 'min-w-0 flex-[2] border-l border-line' : 'max-h-[55%] border-t border-line-strong',
           )}
         >
-          <EvidencePane cause={chosen} />
+          <EvidencePane cause={chosen} workspace={comparison.b.workspace} />
         </section>
       )}
     </div>
@@ -116,7 +117,7 @@ function CauseRow({
   )
 }
 
-function EvidencePane({ cause }: { readonly cause: Cause }) {
+function EvidencePane({ cause, workspace }: { readonly cause: Cause; readonly workspace: string | null }) {
   const { text } = cause
   const [beside, setBeside] = useState(false)
   const shown = text !== null && (text.a !== null || text.b !== null)
@@ -131,7 +132,7 @@ function EvidencePane({ cause }: { readonly cause: Cause }) {
               <span aria-hidden="true">{entry.side === 'both' ? 'A B' : entry.side.toUpperCase()}</span>
             </span>
             <span className="min-w-0 break-words">
-              <EvidenceLink reference={entry.ref}>{entry.text}</EvidenceLink>
+              <EvidenceLink reference={entry.ref}>{inside(entry.text, workspace)}</EvidenceLink>
             </span>
           </li>
         ))}

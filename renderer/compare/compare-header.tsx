@@ -43,7 +43,9 @@ export function CompareHeader({
           <Button small onClick={onExport}>
             {words.export.incident}
           </Button>
-          <CommandHint command={`reprise diff ${shellWord(a.target)} ${shellWord(b.target)}`} />
+          <span className="max-sm:hidden">
+            <CommandHint command={`reprise diff ${shellWord(a.target)} ${shellWord(b.target)}`} />
+          </span>
         </div>
       </div>
     </header>
@@ -55,7 +57,7 @@ const linkClass = 'inline-flex h-6 shrink-0 items-center rounded-chip font-mono 
 
 function Side({ letter, side }: { readonly letter: string; readonly side: CompareSide }) {
   return (
-    <div className="flex min-h-6 min-w-0 items-baseline gap-x-2.5 text-dense max-lg:flex-wrap">
+    <div className="flex min-h-6 min-w-0 items-baseline gap-x-2.5 text-dense max-sm:flex-wrap">
       <span className="w-3 shrink-0 font-semibold">{letter}</span>
       <span className="shrink-0 self-center">
         <RuntimeTile runtime={side.runtime} />

@@ -33,7 +33,7 @@ export function TextTab({ comparison: { text } }: { readonly comparison: Compari
             <p className="mt-1 text-dense text-text-2">{piece.why ?? w.textNotKept}</p>
           ) : (
             <div className="mt-1">
-              <TwoTexts a={piece.a} b={piece.b} beside={false} label={w.diffLabel(piece.path ?? piece.uri)} />
+              <TwoTexts a={piece.a} b={piece.b} beside={false} bare label={w.diffLabel(piece.path ?? piece.uri)} />
             </div>
           )}
         </section>

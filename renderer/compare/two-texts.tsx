@@ -11,10 +11,12 @@ interface TwoTextsProps {
   readonly b: string | null
   readonly beside: boolean
   readonly label: string
+  /** Beside it stands already whose text it is. */
+  readonly bare?: boolean
 }
 
 /** The text of both sides as a difference; the text of one side alone as it is, marked as that side's. */
-export function TwoTexts({ a, b, beside, label }: TwoTextsProps) {
+export function TwoTexts({ a, b, beside, label, bare = false }: TwoTextsProps) {
   if (a !== null && b !== null)
     return (
       <div className="max-h-96 overflow-auto rounded-card border border-line">
@@ -31,7 +33,7 @@ export function TwoTexts({ a, b, beside, label }: TwoTextsProps) {
   const only = b === null ? 'only_a' : 'only_b'
   return (
     <figure aria-label={label}>
-      <figcaption className="pb-1 text-meta text-text-2">{w.pieceStates[only]}</figcaption>
+      {!bare && <figcaption className="pb-1 text-meta text-text-2">{w.pieceStates[only]}</figcaption>}
       <pre
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a text that scrolls must be reachable by keyboard
         tabIndex={0}

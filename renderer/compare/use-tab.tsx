@@ -47,10 +47,14 @@ function UseTable({
       <tbody>
         {entries.map((entry) => (
           <tr key={`${entry.kind}\0${entry.name}`} className="border-b border-line">
-            <th scope="row" className="py-1 pr-3 text-left font-mono text-[0.75rem] font-normal break-all">
+            <th
+              scope="row"
+              className="w-full max-w-0 min-w-36 truncate py-1 pr-3 text-left font-mono text-[0.75rem] font-normal"
+              title={entry.name}
+            >
               {entry.name.startsWith('/') ? <PathText path={entry.name} /> : entry.name}
             </th>
-            <td className="py-1 pr-3 text-text-2">{w.kinds[entry.kind]}</td>
+            <td className="py-1 pr-3 whitespace-nowrap text-text-2">{w.kinds[entry.kind]}</td>
             {(['a', 'b'] as const).map((side) => {
               const run = runs[side]
               const seq = entry.first[side]

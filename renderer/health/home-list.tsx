@@ -50,7 +50,7 @@ interface HomeLineProps {
 
 function HomeLine({ home, lagMs, gaps, partly }: HomeLineProps) {
   const { watching } = home
-  const found = gaps?.reduce((sum, gap) => sum + Math.max(1, gap.count), 0) ?? 0
+  const found = gaps?.length ?? 0
   return (
     <li className="border-b border-line px-3 py-2 text-dense">
       <div className="flex min-w-0 flex-wrap items-baseline gap-x-3 gap-y-0.5">

@@ -106,7 +106,7 @@ function ChangeList({ changes, total, active, onActive, onNearEnd }: ChangeListP
     [changes],
   )
   return (
-    <div ref={ref} className="flex min-h-0 flex-1 flex-col">
+    <div ref={ref} className="@container flex min-h-0 flex-1 flex-col">
       {width > 0 && (
         <VirtualGrid
           label={w.title}
@@ -114,7 +114,7 @@ function ChangeList({ changes, total, active, onActive, onNearEnd }: ChangeListP
           total={total}
           row={row}
           keyOf={keyOf}
-          rowHeight={() => (width >= 620 ? height : 48)}
+          rowHeight={() => (width >= 760 ? height : 48)}
           active={active}
           onActive={(key, index) => {
             onActive(key)
@@ -135,7 +135,7 @@ function ChangeList({ changes, total, active, onActive, onNearEnd }: ChangeListP
             if (change === undefined) return null
             return (
               <div className="flex h-full items-center border-b border-line pl-3">
-                <Cell className="w-24 shrink-0 truncate text-dense text-text-2">
+                <Cell className="w-20 shrink-0 truncate text-dense text-text-2">
                   {formatDay(dayKey(change.at), new Date())}
                 </Cell>
                 <DriftRow drift={change} wide={width >= 760} />

@@ -21,7 +21,7 @@ export function LastChange({ home }: { readonly home: Home }) {
   const last = changes.find(({ kind }) => kind !== 'first_seen')
   const alerts = changes.filter(({ alert }) => alert !== null)
   return (
-    <>
+    <span className="inline-flex flex-wrap items-baseline gap-x-2">
       {last === undefined ? (
         <span className="text-text-2">{changes.length === 0 ? w.never : w.unchanged}</span>
       ) : (
@@ -33,7 +33,7 @@ export function LastChange({ home }: { readonly home: Home }) {
       {alerts[0] !== undefined && (
         <Link
           href={`${historyPath(home.id)}&change=${encodeURIComponent(alerts[0].id)}`}
-          className="ml-2 inline-flex items-baseline gap-1 rounded-chip font-medium text-danger hover:underline"
+          className="inline-flex items-baseline gap-1 rounded-chip font-medium text-danger hover:underline"
         >
           <TriangleAlert size={12} strokeWidth={2} aria-hidden="true" className="shrink-0 self-center" />
           {alerts[0].alert}
@@ -41,10 +41,10 @@ export function LastChange({ home }: { readonly home: Home }) {
         </Link>
       )}
       {total > 0 && (
-        <Link href={historyPath(home.id)} className="ml-2 rounded-chip text-accent hover:underline">
+        <Link href={historyPath(home.id)} className="rounded-chip text-accent hover:underline">
           {w.open(total)}
         </Link>
       )}
-    </>
+    </span>
   )
 }

@@ -51,8 +51,8 @@ export function UseTab({ run, onMoveSeq }: UseTabProps) {
               {used.map((item) => (
                 <tr key={`${item.kind}\0${item.name}`} className="border-b border-line align-baseline">
                   <Name of={item.name} workspace={run.workspace} />
-                  <td className="py-1 pr-3 text-text-2">{kinds[item.kind]}</td>
-                  <td className="py-1 pr-3">
+                  <td className="py-1 pr-3 whitespace-nowrap text-text-2">{kinds[item.kind]}</td>
+                  <td className="py-1 pr-3 whitespace-nowrap">
                     {item.declared === null ? (
                       <Unknown why={w.declaredUnknown} />
                     ) : item.declared ? (
@@ -273,7 +273,11 @@ function Reconciled({
 function Name({ of, workspace }: { readonly of: string; readonly workspace: string | null }) {
   const below = workspace !== null && of.startsWith(`${workspace}/`) ? of.slice(workspace.length + 1) : of
   return (
-    <th scope="row" className="max-w-96 py-1 pr-3 text-left font-mono text-[0.75rem] font-normal" title={of}>
+    <th
+      scope="row"
+      className="w-full max-w-0 min-w-36 truncate py-1 pr-3 text-left font-mono text-[0.75rem] font-normal"
+      title={of}
+    >
       {below.includes('/') ? <PathText path={below} className="w-full" /> : below}
     </th>
   )

@@ -36,7 +36,7 @@ export function CollectionPage({ settings, put }: CollectionPageProps) {
       />
       <p className="mt-3 max-w-prose text-ui text-text-2">
         {w.collectionNow} {w.never}{' '}
-        <Link href="/settings/vault" className="rounded-chip text-accent hover:underline">
+        <Link href="/settings/vault" className="rounded-chip text-accent underline">
           {w.toVault}
         </Link>
       </p>

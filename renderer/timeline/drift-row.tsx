@@ -5,6 +5,7 @@ import { formatClock, shortId } from '../parts/format.ts'
 import { PathText } from '../parts/path-text.tsx'
 import { Cell } from '../parts/virtual-grid.tsx'
 import { words } from '../words/en.ts'
+import { rowColumns } from './run-row.tsx'
 
 const w = words.drift
 
@@ -23,30 +24,58 @@ export const driftSentence = (drift: Drift): string =>
     .filter((part) => part !== '')
     .join(', ')
 
-/** A change of configuration between runs. */
-export function DriftRow({ drift, wide }: { readonly drift: Drift; readonly wide: boolean }) {
+interface DriftRowProps {
+  readonly drift: Drift
+  /** In the columns of the runs; otherwise in two lines. */
+  readonly wide: boolean
+}
+
+/** A change of configuration between runs: what was lost first, then what changed, where, and by whom. */
+export function DriftRow({ drift, wide }: DriftRowProps) {
   const Icon = drift.alert !== null ? TriangleAlert : drift.kind === 'update' ? ArrowUpCircle : Diamond
-  return (
-    <div className="flex min-w-0 flex-1 items-center gap-3 pr-3 text-dense">
-      <Cell className="w-11 shrink-0 text-text-3 tabular-nums">{formatClock(drift.at)}</Cell>
-      <Cell className="flex w-7 shrink-0 justify-center">
-        <Icon
-          size={14}
-          strokeWidth={1.75}
-          className={drift.alert === null ? 'text-text-2' : 'text-danger'}
-          aria-hidden="true"
-        />
-      </Cell>
-      <Cell className="min-w-0 flex-1 truncate">
-        {drift.alert !== null && <span className="mr-2 font-medium text-danger">{drift.alert}</span>}
-        <span className={cx(drift.alert === null && 'text-text')}>{driftTitle(drift)}</span>
-        {rowWriter(drift) !== '' && <span className="text-text-3">, {rowWriter(drift)}</span>}
-      </Cell>
-      {wide && (
-        <Cell className="w-56 min-w-0 shrink-0 text-text-2">
-          <PathText path={drift.workspace ?? drift.home_path} className="w-full" />
+  const writer = rowWriter(drift)
+  const icon = (
+    <Icon
+      size={14}
+      strokeWidth={1.75}
+      className={drift.alert === null ? 'text-text-2' : 'text-danger'}
+      aria-hidden="true"
+    />
+  )
+  const title = (
+    <>
+      {drift.alert !== null && <span className="mr-2 font-medium text-danger">{drift.alert}</span>}
+      {driftTitle(drift)}
+    </>
+  )
+  const path = drift.workspace ?? drift.home_path
+  if (wide)
+    return (
+      <div className={cx('grid h-full min-w-0 flex-1 items-center gap-x-2.5 pr-3 text-dense', rowColumns)}>
+        <Cell className="truncate text-text-3 tabular-nums">{formatClock(drift.at)}</Cell>
+        <Cell className="flex justify-center">{icon}</Cell>
+        <Cell className="truncate">
+          <span title={driftTitle(drift)}>{title}</span>
         </Cell>
-      )}
+        <Cell className="truncate text-text-2">
+          <PathText path={path} className="w-full" />
+        </Cell>
+        <Cell className="col-span-5 truncate text-text-3 @min-[1160px]:col-span-6">{writer}</Cell>
+      </div>
+    )
+  return (
+    <div className="flex h-full min-w-0 flex-1 flex-col justify-center pr-3 text-dense">
+      <div className="flex min-w-0 items-center gap-2">
+        <Cell className="flex w-6 shrink-0 justify-center">{icon}</Cell>
+        <Cell className="flex-1 truncate">{title}</Cell>
+      </div>
+      <div className="flex min-w-0 items-baseline gap-3 pl-8 text-text-3">
+        <Cell className="shrink-0 tabular-nums">{formatClock(drift.at)}</Cell>
+        <Cell className="min-w-0 truncate">
+          <PathText path={path} className="w-full" />
+        </Cell>
+        <Cell className="ml-auto truncate">{writer}</Cell>
+      </div>
     </div>
   )
 }

@@ -342,7 +342,7 @@ export const words = {
     searchWords: (text: string) => `Search sessions for “${text}”`,
     empty: 'No runs yet',
     emptyHint: 'Runs appear here by themselves, as soon as an agent writes its first line.',
-    total: (n: number) => count(n, 'entry', 'entries'),
+    total: (n: number) => count(n, 'run', 'runs'),
     children: (n: number) => count(n, 'subagent', 'subagents'),
     unfold: 'Show subagents',
     childrenLoading: 'Loading subagents',

@@ -71,7 +71,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
         await expect(page.getByRole('heading', { name: run.title, level: 1 })).toBeVisible()
         expect(pointOf(page)).toBe(seqs.at(-1))
 
-        for (const tab of ['Transcript', 'Coverage', 'Usage']) {
+        for (const tab of ['Transcript', 'Actual use', 'Coverage', 'Usage']) {
           await page.getByRole('tab', { name: new RegExp(`^${tab}`) }).click()
           await expect(page.getByRole('tabpanel')).not.toBeEmpty()
           await expectAccessible(page, `the tab ${tab}`)
@@ -167,10 +167,14 @@ export function describeJourneys(host: string, open: OpenWindow): void {
       }))
 
     test('every other screen can be used by everybody', () =>
-      withScene(makeFixtureHome(), open, async ({ page }) => {
+      withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
         await closeWelcome(page)
+        const { homes } = await daemon.call('status.get', {})
         for (const [path, name] of [
           ['/homes', '.claude'],
+          [`/homes?history=${homes[0]?.id}`, 'History of configuration'],
+          ['/search?q=median&in=configuration', 'Configuration'],
+          ['/compare', 'Pick two to compare'],
           ['/health', 'Health'],
           ['/health/gaps', 'Gaps'],
           ['/settings', 'Appearance'],
@@ -186,13 +190,16 @@ export function describeJourneys(host: string, open: OpenWindow): void {
     test('the smallest window never scrolls sideways', () =>
       withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
         await closeWelcome(page)
-        const { runs } = await daemon.call('runs.list', { limit: 1 })
+        const { runs } = await daemon.call('runs.list', { limit: 2 })
         await page.setViewportSize({ width: 420, height: 480 })
         for (const path of [
           '/timeline',
           '/welcome',
           `/runs/${runs[0]?.id}`,
           `/runs/${runs[0]?.id}/manifest`,
+          `/runs/${runs[0]?.id}?tab=use`,
+          `/compare?a=${runs[0]?.id}&b=${runs[1]?.id}`,
+          `/compare?a=${runs[0]?.id}&b=${runs[1]?.id}&view=steps`,
           '/search?q=median',
           '/homes',
           '/health',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import canonicalize from 'canonicalize'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeSampleHome } from '../../../daemon/demo/change-sample.ts'
 import { type SampleHome, writeSampleHome } from '../../../daemon/demo/sample-home.ts'
 import { runTests } from '../../../daemon/demo/shop-files.ts'
 
@@ -51,6 +52,22 @@ const rowsOf = (session: string) => {
 type Shape = { readonly system: readonly unknown[]; readonly tools: readonly unknown[] }
 const sha256 = (value: string) => createHash('sha256').update(value, 'utf8').digest('hex')
 const text = (value: unknown) => JSON.stringify(value)
+
+describe('the sample while it is looked at', () => {
+  it('changes its own settings once, and never a file somebody wrote', () => {
+    const place = mkdtempSync(join(tmpdir(), 'reprise-sample-'))
+    try {
+      const { home } = writeSampleHome({ dir: place, now })
+      expect(changeSampleHome(home)).toBe(true)
+      const settings = JSON.parse(readFileSync(join(home, '.claude/settings.json'), 'utf8'))
+      expect(settings).toMatchObject({ model: 'opus', cleanupPeriodDays: 30 })
+      expect(settings.permissions.deny).toBeUndefined()
+      expect(changeSampleHome(home)).toBe(false)
+    } finally {
+      rmSync(place, { recursive: true, force: true })
+    }
+  })
+})
 
 describe('the sample home', () => {
   it('holds fourteen sessions, a subagent and two workspaces, nothing from the future', () => {

@@ -69,7 +69,7 @@ describe('Health', () => {
     expect(second?.textContent).toContain('version unknown')
     expect(second?.textContent).toContain('2 of 5 folders, polled: no watches left on this system')
     expect(second?.textContent).toContain('3 unreadable')
-    expect(second?.textContent).toContain('2 gaps')
+    expect(second?.textContent).toContain('1 gap')
     expect(second?.textContent).toContain('none since it was first seen')
   })
 })
