@@ -82,7 +82,7 @@ const defaultSettings: Settings = {
 
 /** Distance between looks for sessions that go on without being captured, more where looking takes long: a small share of a core. */
 const STALL_LOOK_MS = 60_000
-const STALL_LOOK_REST = 500
+const STALL_LOOK_REST = 1_000
 
 /** The capturing thread got on: a repeated report of the same place is no progress. */
 const isProgress = (news: ImportNews, before: Progress | null): boolean =>

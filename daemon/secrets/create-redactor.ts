@@ -1,8 +1,9 @@
 import { createHmac } from 'node:crypto'
+import { createCleanTexts } from './clean-texts.ts'
 import { findSecrets, NAMED_FAMILIES } from './find-secrets.ts'
 import type { Finding, Redactor } from './redactor.ts'
 
-/** A redactor whose placeholders are made with `hmacKey`. Holds no state; may be made in any thread. */
+/** A redactor whose placeholders are made with `hmacKey`. Remembers only short texts without a secret; may be made in any thread. */
 export function createRedactor(hmacKey: Uint8Array): Redactor {
   const hmac = (value: string | Uint8Array) => createHmac('sha256', hmacKey).update(value).digest('hex')
   /** Over what makes the secret itself: a key is the same one whether its line ends are escaped or not, and whether it has any. */
@@ -14,12 +15,18 @@ export function createRedactor(hmacKey: Uint8Array): Redactor {
   const cover = (secret: string, placeholder: string) =>
     secret.includes('\n') ? secret.replace(/[^\r\n]+/g, placeholder) : placeholder
 
+  const clean = createCleanTexts()
+
   return {
     find: (text) => findSecrets(text),
 
     redact(text) {
+      if (clean.has(text)) return { text, findings: [] }
       const found = findSecrets(text)
-      if (found.length === 0) return { text, findings: [] }
+      if (found.length === 0) {
+        clean.add(text)
+        return { text, findings: [] }
+      }
       const findings: (Finding & { readonly placeholder: string })[] = []
       let out = ''
       let at = 0

@@ -31,6 +31,7 @@ export class MeasuredDaemon {
     readonly data: string
     readonly nodeOptions?: string
     readonly nodeArgs?: readonly string[]
+    readonly env?: Readonly<Record<string, string>>
   }): Promise<MeasuredDaemon> {
     const program = join(programs, 'daemon.cjs')
     if (!existsSync(program)) throw new Error('the daemon is not built: run `npm run build` first')
@@ -43,6 +44,7 @@ export class MeasuredDaemon {
         PATH: process.env.PATH,
         HOME: options.home,
         REPRISE_HOME: options.data,
+        ...options.env,
         ...(options.nodeOptions ? { NODE_OPTIONS: options.nodeOptions } : {}),
       },
     })

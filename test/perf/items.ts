@@ -14,16 +14,20 @@ export interface Item {
 
 const MEMORY_OPTION = '--max-old-space-size=512'
 
-function bareParse(home: string): { readonly bytes: number; readonly rows: number; readonly ms: number } {
-  const program = join(import.meta.dirname, 'bare-parse.ts')
-  const child = spawnSync(process.execPath, ['--import', 'tsx', program, join(home, '.claude', 'projects')], {
-    encoding: 'utf8',
-  })
-  if (child.status !== 0) throw new Error(`the bare parse failed: ${child.stderr}`)
-  return JSON.parse(child.stdout) as { bytes: number; rows: number; ms: number }
+export interface BareParse {
+  readonly bytes: number
+  readonly rows: number
+  readonly ms: number
 }
 
-function importRows(
+export function bareParse(folder: string): BareParse {
+  const program = join(import.meta.dirname, 'bare-parse.ts')
+  const child = spawnSync(process.execPath, ['--import', 'tsx', program, folder], { encoding: 'utf8' })
+  if (child.status !== 0) throw new Error(`the bare parse failed: ${child.stderr}`)
+  return JSON.parse(child.stdout) as BareParse
+}
+
+export function importRows(
   what: string,
   bytes: number,
   bareMs: number,
@@ -51,7 +55,7 @@ function importRows(
   ]
 }
 
-async function importOf(home: string, data: string, nodeOptions?: string) {
+export async function importOf(home: string, data: string, nodeOptions?: string) {
   const daemon = await MeasuredDaemon.start({ home, data, ...(nodeOptions ? { nodeOptions } : {}) })
   try {
     const settled = await daemon.settle()
@@ -66,7 +70,7 @@ const importItem: Item = {
   about: 'history import against a bare parse of the same bytes',
   async run(sets) {
     const { home, generated } = sets.ordinary()
-    const bare = bareParse(home)
+    const bare = bareParse(join(home, '.claude', 'projects'))
     const settled = await importOf(home, sets.fresh('import-data'))
     return importRows('import of ordinary sessions', generated.bytes, bare.ms, settled)
   },
@@ -77,7 +81,7 @@ const memoryItem: Item = {
   about: 'one very large session under a small heap',
   async run(sets) {
     const { home, generated } = sets.big()
-    const bare = bareParse(home)
+    const bare = bareParse(join(home, '.claude', 'projects'))
     const settled = await importOf(home, sets.fresh('memory-data'), MEMORY_OPTION)
     const peak = settled.memory.peak
     return [
@@ -438,7 +442,7 @@ const diffItem: Item = {
   },
 }
 
-export const items: readonly Item[] = [
+export const basicItems: readonly Item[] = [
   importItem,
   memoryItem,
   manifestItem,

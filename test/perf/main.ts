@@ -2,9 +2,13 @@ import { mkdtempSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { compareItem } from './compare-item.ts'
 import { DataSets } from './data-sets.ts'
-import { items } from './items.ts'
+import { basicItems } from './items.ts'
+import { importRuntimesItem, lookItem, manyHomesItem, resolveItem } from './runtime-items.ts'
 import { type Measured, printTable } from './table.ts'
+
+const items = [...basicItems, resolveItem, compareItem, importRuntimesItem, lookItem, manyHomesItem]
 
 const usage = `npm run perf -- [--only ITEM[,ITEM…]] [--runs N] [--events N] [--big MB] [--ordinary MB] [--folders N] [--keep]
 

@@ -28,6 +28,8 @@ interface Place {
   readonly workspace: string | null
   /** Changes told already in the same round. */
   readonly told: Set<string>
+  /** Stamps of paths looked at already in the same round. */
+  readonly seen: Map<string, string>
 }
 
 interface Unsettled {
@@ -90,10 +92,11 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
       'select workspace, max(sort_at) as last from runs where home = ? and workspace is not null and sort_at >= ? group by workspace order by last desc',
     ).all(homeId, since) as { workspace: string }[]
     const told = new Set<string>()
+    const seen = new Map<string, string>()
     const workspaces = [...new Set(rows.map(({ workspace }) => workspace))].filter(
       (workspace) => workspace !== home && isDirectory(workspace),
     )
-    return [null, ...workspaces].map((workspace) => ({ home, homeId, runtime, workspace, told }))
+    return [null, ...workspaces].map((workspace) => ({ home, homeId, runtime, workspace, told, seen }))
   }
 
   const resolve = (place: Place, adapter: RuntimeAdapter): Resolution =>
@@ -123,7 +126,7 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
     if (!adapter) return true
     const key = keyOf(place)
     const last = records.last(place.homeId, place.workspace)
-    if (last && !unsettled.has(key) && stamps.get(key)?.changed() === false) {
+    if (last && !unsettled.has(key) && stamps.get(key)?.changed(place.seen) === false) {
       records.touch(place.homeId, place.workspace, now().toISOString())
       return true
     }

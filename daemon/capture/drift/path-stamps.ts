@@ -7,7 +7,8 @@ import type { ManifestBody } from '../../../contract/index.ts'
  * Costs one `stat` each, so that a workspace nobody touches costs next to nothing.
  */
 export interface PathStamps {
-  readonly changed: () => boolean
+  /** `seen` holds what was looked at before in the same round: most files of a home stand in the closure of every workspace. */
+  readonly changed: (seen: Map<string, string>) => boolean
 }
 
 export function stampPaths(body: ManifestBody): PathStamps {
@@ -19,13 +20,25 @@ export function stampPaths(body: ManifestBody): PathStamps {
     places.add(path.dirname(file))
   }
   const before = new Map([...places].map((place) => [place, stampOf(place)]))
-  return { changed: () => [...before].some(([place, stamp]) => stampOf(place) !== stamp) }
+  return {
+    changed(seen) {
+      for (const [place, stamp] of before) {
+        let now = seen.get(place)
+        if (now === undefined) {
+          now = stampOf(place)
+          seen.set(place, now)
+        }
+        if (now !== stamp) return true
+      }
+      return false
+    },
+  }
 }
 
 function stampOf(place: string): string {
   try {
-    const { mtimeMs, size, ino } = fs.statSync(place)
-    return `${mtimeMs} ${size} ${ino}`
+    const stat = fs.statSync(place, { throwIfNoEntry: false })
+    return stat === undefined ? 'none' : `${stat.mtimeMs} ${stat.size} ${stat.ino}`
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? 'unknown'
   }

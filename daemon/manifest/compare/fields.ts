@@ -131,10 +131,14 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     })
   }
 
-  const equal = (place: Place, value: unknown): void => {
+  const equal = (
+    place: Place,
+    value: unknown,
+    text = typeof value === 'string' ? value : (JSON.stringify(value) ?? ''),
+  ): void => {
     const tally = tallies.get(categoryOf(place.plain, place.item?.a ?? place.item?.b ?? null)) as Tally
     tally.compared += 1
-    const line = `${place.path}\0=${typeof value === 'string' ? value : (JSON.stringify(value) ?? '')}\n`
+    const line = Buffer.from(`${place.path}\0=${text}\n`)
     tally.a.update(line)
     tally.b.update(line)
   }
@@ -219,7 +223,8 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     if (place.field === '') tally.items += 1
     if (one !== null && other !== null) {
       // Nearly all items are the same; they need no walk.
-      if (a.cover === b.cover && JSON.stringify(one) === JSON.stringify(other)) equal(place, one)
+      const text = a.cover === b.cover ? JSON.stringify(one) : null
+      if (text !== null && text === JSON.stringify(other)) equal(place, one, text)
       else walk(place, one, other)
       return
     }
