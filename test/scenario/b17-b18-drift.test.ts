@@ -81,6 +81,18 @@ describe('configuration that changes outside of a run', () => {
       expect((await daemon.call('manifest.get', { target: String(target) })).intact).toBe(true)
   })
 
+  it('is one entry when a rule goes, although a workspace joins rules of its own to it', async () => {
+    write(path.join(shop, '.claude/settings.json'), { permissions: { deny: ['Read(./secrets/**)'] } })
+    await look()
+    const before = (await changes()).length
+    write(inHome('.claude/settings.json'), { model: 'opus' })
+    await look()
+    const [change, ...more] = (await changes()).slice(0, (await changes()).length - before)
+    expect(more).toEqual([])
+    expect(change).toMatchObject({ workspace: null, alert: 'deny rules 1 → 0' })
+    expect(change?.changes.map(({ what, after }) => [what, after])).toEqual([['deny Read(./.env)', null]])
+  })
+
   it('is told for the workspace whose file it is', async () => {
     write(path.join(shop, 'CLAUDE.md'), 'Prices are in euros.\n')
     write(path.join(shop, '.claude/rules/http.md'), 'Retry twice.\n')
@@ -171,7 +183,11 @@ describe('configuration that changes outside of a run', () => {
     const before = await daemon.call('drift.list', {})
     const hit = (await daemon.call('search.configuration', { text: 'haiku' })).hits[0]
     expect(hit).toMatchObject({ what: 'model', path: inHome('.claude/settings.json') })
-    // What was there from the beginning is found too.
+    // What was there from the beginning is found too, also by the words of its text.
+    expect((await daemon.call('search.configuration', { text: 'cents' })).hits[0]).toMatchObject({
+      what: 'text',
+      path: expect.stringMatching(/CLAUDE\.md$/),
+    })
     expect((await daemon.call('search.configuration', { text: '"mcp server b"' })).hits[0]).toMatchObject({
       what: 'mcp server b',
     })

@@ -43,6 +43,7 @@ export interface ConfigurationState {
 /** Bookkeeping of the agents changes with every start and is no configuration; what it sets appears among the settings. */
 const BOOKKEEPING = new Set(['state', 'environment', 'flag'])
 const SHOWN = 300
+const RULES = /^permissions\.(allow|ask|deny)$/
 
 /**
  * What a resolved configuration says, without all that differs between two looks although nobody changed anything: times, the commit and
@@ -84,6 +85,8 @@ export function readState(body: ManifestBody): ConfigurationState {
     if (!items.has(`${path}\0content`))
       add({ path, what: 'content', group: 'memory', shown: `${bytes ?? '?'} bytes`, mark: digest ?? '' }, true)
   for (const [key, setting] of Object.entries(body.settings)) {
+    // Told rule by rule, with the file of each: the joined list differs in every workspace that adds rules of its own.
+    if (RULES.test(key)) continue
     const value = setting.value_ref ?? setting.value ?? null
     add(
       { path: fileOf(setting.source), what: key, group: 'settings', shown: text(value), mark: JSON.stringify(value) },

@@ -2,6 +2,7 @@ import { type Digest, type Drift, isDigest, type ManifestBody } from '../../../c
 import { type Database, inTransaction, statements } from '../../store/index/database.ts'
 import type { Store } from '../../store/store.ts'
 import { readState } from './configuration-state.ts'
+import { type DriftWords, wordsOf } from './drift-words.ts'
 
 /** How a place of a home was last seen. */
 export interface SeenPlace {
@@ -37,7 +38,7 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
     ).run(home, workspace ?? '', place.manifest, place.fingerprint, place.program, place.seenAt)
   }
 
-  const saveDrift = (drift: Drift, body: ManifestBody | null): void => {
+  const saveDrift = (drift: Drift, words: readonly DriftWords[]): void => {
     const known = sql('select 1 from drifts where id = ?').get(drift.id)
     if (known !== undefined) return
     sql('insert into drifts (id, home, runtime, workspace, at, kind, alert, doc) values (?, ?, ?, ?, ?, ?, ?, ?)').run(
@@ -50,17 +51,6 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
       drift.alert,
       JSON.stringify(drift),
     )
-    const words: readonly (readonly [string | null, string, string])[] = [
-      [null, 'title', [drift.title, drift.alert ?? '', drift.workspace ?? drift.home_path].join(' ')],
-      ...drift.changes.map(
-        ({ path, what, before, after }) =>
-          [path, what, [path ?? '', what, before ?? '', after ?? ''].join(' ')] as const,
-      ),
-      // What was there when it was first seen is found by its words too.
-      ...(drift.kind === 'first_seen' && body !== null ? [...readState(body).items.values()] : []).map(
-        ({ path, what, shown }) => [path, what, [path ?? '', what, shown].join(' ')] as const,
-      ),
-    ]
     for (const [path, what, text] of words) {
       const made = sql('insert into drift_words (drift, path, what, text) values (?, ?, ?, ?)').run(
         drift.id,
@@ -87,14 +77,14 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
       const all: Drift[] = []
       for await (const drift of store.configuration.list()) all.push(drift)
       all.sort((a, b) => (a.at < b.at ? -1 : 1))
-      const bodies = new Map<string, ManifestBody>()
+      const words = new Map<string, readonly DriftWords[]>()
       const places = new Map<string, { drift: Drift; place: SeenPlace }>()
       const files: { home: string; at: string; files: ReadonlyMap<string, string> }[] = []
       for (const drift of all) {
         if (!isDigest(drift.after)) continue
         const manifest = await store.manifests.get(drift.after).catch(() => null)
+        words.set(drift.id, await wordsOf(drift, manifest, store.texts))
         if (!manifest) continue
-        if (drift.kind === 'first_seen') bodies.set(drift.id, manifest)
         files.push({ home: drift.home, at: drift.at, files: filesOf(manifest) })
         places.set(`${drift.home}\0${drift.workspace ?? ''}`, {
           drift,
@@ -107,7 +97,7 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
         })
       }
       inTransaction(db, () => {
-        for (const drift of all) saveDrift(drift, bodies.get(drift.id) ?? null)
+        for (const drift of all) saveDrift(drift, words.get(drift.id) ?? [])
         for (const { drift, place } of places.values()) savePlace(drift.home, drift.workspace, place)
         for (const one of files) saveFiles(one.home, one.files, one.at)
       })
@@ -126,8 +116,9 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
     },
     async add(drift, place, body) {
       await store.configuration.append(drift)
+      const words = await wordsOf(drift, body, store.texts)
       inTransaction(db, () => {
-        saveDrift(drift, body)
+        saveDrift(drift, words)
         savePlace(drift.home, drift.workspace, place)
         saveFiles(drift.home, filesOf(body), drift.at)
       })
