@@ -40,7 +40,7 @@ const again = (text: string, session: string, round: number): string =>
     .replaceAll(/\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4})-([0-9a-f]{12})\b/g, (whole, head, tail) =>
       whole === session ? whole : `${head}-${tail.slice(8)}${session.slice(-3)}${hex(round, 5)}`,
     )
-    .replaceAll(/"((?:call|msg|rs|fc|ctc|resp)_[A-Za-z0-9_]+)"/g, `"$1_${round}"`)
+    .replaceAll(/"((?:call|msg|rs|fc|ctc|resp)_[A-Za-z0-9_]+)"/g, `"$1_${session.slice(-6)}_${round}"`)
 
 function writeClaudeCode(plan: HistoryPlan): readonly WrittenSession[] {
   const folder = join(plan.home, 'projects', plan.workspace.replaceAll(/[^A-Za-z0-9]/g, '-'))
@@ -201,7 +201,9 @@ function writeHermes(plan: HistoryPlan): readonly WrittenSession[] {
       const content =
         row.role === 'tool' ? JSON.stringify({ output: pool.code(20), exit_code: 0, error: null }) : pool.words(60)
       const own = (value: unknown): unknown =>
-        typeof value === 'string' ? value.replaceAll(/\b(call|fc)_[A-Za-z0-9_]+/g, `$&_${round}`) : value
+        typeof value === 'string'
+          ? value.replaceAll(/\b(call|fc)_[A-Za-z0-9_]+/g, `$&_${session.slice(-6)}_${round}`)
+          : value
       const changed = { ...row, session_id: session, content }
       const [tool_calls, tool_call_id] = [own(row.tool_calls), own(row.tool_call_id)]
       insert(to, 'messages', { ...changed, tool_calls, tool_call_id })
