@@ -76,11 +76,14 @@ function writeCodex(plan: HistoryPlan): readonly WrittenSession[] {
   const lines = readFileSync(join(fixtures, 'codex/rollouts/direct-edit-test-fix.jsonl'), 'utf8').trimEnd().split('\n')
   return Array.from({ length: plan.sessions }, (_, n) => {
     const session = sessionId(plan, n)
+    // Sessions that begin alike at the same time would count as forks of each other.
+    const typed = pool.words(8)
     const own = lines.map((line) =>
       line
         .replaceAll(original, session)
         .replaceAll('/home/dev/demo', plan.workspace)
-        .replaceAll('2026-11-30T', `${day}T`),
+        .replaceAll('2026-11-30T', `${day}T`)
+        .replaceAll('make calc and test it', typed),
     )
     const file = join(plan.home, 'sessions', ...day.split('-'), `rollout-${day}T15-56-06-${session}.jsonl`)
     mkdirSync(dirname(file), { recursive: true })
@@ -96,7 +99,7 @@ function writeCodex(plan: HistoryPlan): readonly WrittenSession[] {
       for (const line of round === 0 ? own : own.slice(7)) text += write(line, round)
     writeFileSync(file, text)
     let more = 100_000
-    const prompt = own.find((line) => line.includes('"role":"user"') && line.includes('make calc')) ?? ''
+    const prompt = own.find((line) => line.includes('"role":"user"') && line.includes(typed)) ?? ''
     return { session, append: () => writeFileSync(file, write(prompt, ++more), { flag: 'a' }) }
   })
 }
