@@ -37,8 +37,10 @@ const sessionId = ({ seed }: HistoryPlan, n: number): string => `01a22d2b-0000-7
 /** The row once more, under ids nothing else has; the session keeps its own. */
 const again = (text: string, session: string, round: number): string =>
   text
-    .replaceAll(/(?<![0-9a-f])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4})-([0-9a-f]{12})\b/g, (whole, head, tail) =>
-      whole === session ? whole : `${head}-${tail.slice(8)}${session.slice(-3)}${hex(round, 5)}`,
+    .replaceAll(
+      /(?<![0-9a-f])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4})-([0-9a-f]{12})\b/g,
+      (whole, head, tail) =>
+        whole === session ? whole : `${head}-${tail.slice(8)}${session.slice(-3)}${hex(round, 5)}`,
     )
     .replaceAll(/"((?:call|msg|rs|fc|ctc|resp)_[A-Za-z0-9_]+)"/g, `"$1_${session.slice(-6)}_${round}"`)
 
