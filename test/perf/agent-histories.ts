@@ -37,10 +37,12 @@ const sessionId = ({ seed }: HistoryPlan, n: number): string => `01a22d2b-0000-7
 /** The row once more, under ids nothing else has; the session keeps its own. */
 const again = (text: string, session: string, round: number): string =>
   text
-    .replaceAll(/\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4})-([0-9a-f]{12})\b/g, (whole, head, tail) =>
-      whole === session ? whole : `${head}-${tail.slice(8)}${session.slice(-3)}${hex(round, 5)}`,
+    .replaceAll(
+      /(?<![0-9a-f])([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4})-([0-9a-f]{12})\b/g,
+      (whole, head, tail) =>
+        whole === session ? whole : `${head}-${tail.slice(8)}${session.slice(-3)}${hex(round, 5)}`,
     )
-    .replaceAll(/"((?:call|msg|rs|fc|ctc|resp)_[A-Za-z0-9_]+)"/g, `"$1_${round}"`)
+    .replaceAll(/"((?:call|msg|rs|fc|ctc|resp)_[A-Za-z0-9_]+)"/g, `"$1_${session.slice(-6)}_${round}"`)
 
 function writeClaudeCode(plan: HistoryPlan): readonly WrittenSession[] {
   const folder = join(plan.home, 'projects', plan.workspace.replaceAll(/[^A-Za-z0-9]/g, '-'))
@@ -76,11 +78,14 @@ function writeCodex(plan: HistoryPlan): readonly WrittenSession[] {
   const lines = readFileSync(join(fixtures, 'codex/rollouts/direct-edit-test-fix.jsonl'), 'utf8').trimEnd().split('\n')
   return Array.from({ length: plan.sessions }, (_, n) => {
     const session = sessionId(plan, n)
+    // Sessions that begin alike at the same time would count as forks of each other.
+    const typed = pool.words(8)
     const own = lines.map((line) =>
       line
         .replaceAll(original, session)
         .replaceAll('/home/dev/demo', plan.workspace)
-        .replaceAll('2026-11-30T', `${day}T`),
+        .replaceAll('2026-11-30T', `${day}T`)
+        .replaceAll('make calc and test it', typed),
     )
     const file = join(plan.home, 'sessions', ...day.split('-'), `rollout-${day}T15-56-06-${session}.jsonl`)
     mkdirSync(dirname(file), { recursive: true })
@@ -96,7 +101,7 @@ function writeCodex(plan: HistoryPlan): readonly WrittenSession[] {
       for (const line of round === 0 ? own : own.slice(7)) text += write(line, round)
     writeFileSync(file, text)
     let more = 100_000
-    const prompt = own.find((line) => line.includes('"role":"user"') && line.includes('make calc')) ?? ''
+    const prompt = own.find((line) => line.includes('"role":"user"') && line.includes(typed)) ?? ''
     return { session, append: () => writeFileSync(file, write(prompt, ++more), { flag: 'a' }) }
   })
 }
@@ -201,7 +206,9 @@ function writeHermes(plan: HistoryPlan): readonly WrittenSession[] {
       const content =
         row.role === 'tool' ? JSON.stringify({ output: pool.code(20), exit_code: 0, error: null }) : pool.words(60)
       const own = (value: unknown): unknown =>
-        typeof value === 'string' ? value.replaceAll(/\b(call|fc)_[A-Za-z0-9_]+/g, `$&_${round}`) : value
+        typeof value === 'string'
+          ? value.replaceAll(/\b(call|fc)_[A-Za-z0-9_]+/g, `$&_${session.slice(-6)}_${round}`)
+          : value
       const changed = { ...row, session_id: session, content }
       const [tool_calls, tool_call_id] = [own(row.tool_calls), own(row.tool_call_id)]
       insert(to, 'messages', { ...changed, tool_calls, tool_call_id })
