@@ -50,7 +50,8 @@ export const createConfigurationLooks = (configuration: ConfigurationWatch): Con
       asked.clear()
       const began = performance.now()
       const worked = await configuration.step()
-      cost += performance.now() - began
+      // What changed is looked into whatever that costs; it must not keep the next look waiting.
+      if (!configuration.resolved) cost += performance.now() - began
       if (configuration.idle) for (const done of waiting.splice(0)) done()
       return worked
     },

@@ -1,3 +1,4 @@
+import { sep } from 'node:path'
 import type { RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
 import type { RuntimeAdapter, Surroundings } from '../runtimes/adapter.ts'
@@ -50,18 +51,23 @@ export const createHomeWatches = (options: HomeWatchesOptions): HomeWatches => {
       for (const home of homes) {
         const adapter = adapters.get(home.runtime)
         if (!adapter) continue
+        const places = adapter.watchPlaces(home.path, surroundings)
+        // A folder may hold sessions and configuration side by side; whichever watch speaks first speaks for both.
+        const configured = places.flatMap(({ path, what }) => (what === 'configuration' ? [path] : []))
+        const isConfiguration = (path: string): boolean =>
+          configured.some((place) => path === place || path.startsWith(place + sep))
         open.set(
           home.id,
           watchHomes({
-            places: adapter.watchPlaces(home.path, surroundings),
+            places,
             budget: Math.floor(BUDGET / Math.max(1, homes.length)),
             pollSeconds,
             onHint: ({ path, what }) => {
               if (what === 'sessions') options.onHints([path])
               else {
                 options.onState()
-                if (what === 'configuration') options.onConfiguration(home)
               }
+              if (what === 'configuration' || isConfiguration(path)) options.onConfiguration(home)
             },
             onState: options.onState,
             onFault: (error) => log('error', 'watching failed', { home: home.path, message: (error as Error).message }),

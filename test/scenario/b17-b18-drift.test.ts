@@ -93,6 +93,43 @@ describe('configuration that changes outside of a run', () => {
     expect(change?.changes.map(({ what, after }) => [what, after])).toEqual([['deny Read(./.env)', null]])
   })
 
+  it('is not told anew of a file that holds a secret, nor of the order of keys', async () => {
+    const settings = { model: 'opus', env: { API_TOKEN: 'ghp_abcdefghijklmnopqrstuvwxyz0123456789' } }
+    write(inHome('.claude/settings.json'), settings)
+    write(path.join(shop, 'CLAUDE.local.md'), 'token: ghp_abcdefghijklmnopqrstuvwxyz0123456789\n')
+    await look()
+    const before = (await changes()).length
+    write(inHome('.claude/settings.json'), {
+      env: settings.env,
+      statusLine: { type: 'command', command: 'date' },
+      model: 'opus',
+    })
+    await look()
+    write(inHome('.claude/settings.json'), {
+      model: 'opus',
+      statusLine: { command: 'date', type: 'command' },
+      env: settings.env,
+    })
+    await look()
+    const since = (await changes()).slice(0, (await changes()).length - before)
+    // The first adds a status line; the second says the same in another order.
+    expect(
+      since
+        .flatMap((change) => change.changes.map(({ what }) => what))
+        .filter((what) => what !== 'content')
+        .sort(),
+    ).toEqual(['statusLine.command', 'statusLine.type'])
+  })
+
+  it('is not told of a home that is away', async () => {
+    const before = (await changes()).length
+    fs.renameSync(inHome('.claude'), inHome('.claude-away'))
+    await look()
+    fs.renameSync(inHome('.claude-away'), inHome('.claude'))
+    await look()
+    expect(await changes()).toHaveLength(before)
+  })
+
   it('is told for the workspace whose file it is', async () => {
     write(path.join(shop, 'CLAUDE.md'), 'Prices are in euros.\n')
     write(path.join(shop, '.claude/rules/http.md'), 'Retry twice.\n')

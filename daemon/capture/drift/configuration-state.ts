@@ -1,5 +1,5 @@
 import type { ManifestBody } from '../../../contract/index.ts'
-import { digestOfJson } from '../../manifest/canonical.ts'
+import { canonicalBytes, digestOfJson } from '../../manifest/canonical.ts'
 
 /** One thing that is configured, as two looks at it are told apart. */
 export interface StateItem {
@@ -43,6 +43,9 @@ export interface ConfigurationState {
 /** Bookkeeping of the agents changes with every start and is no configuration; what it sets appears among the settings. */
 const BOOKKEEPING = new Set(['state', 'environment', 'flag'])
 const SHOWN = 300
+/** Files that are taken apart; of others nothing can be torn. */
+const PARSED = new Set(['settings', 'mcp', 'state', 'plugin', 'hook'])
+const BROKEN = /\b(?:not|no) valid (?:JSON5?|TOML|YAML)\b/
 const RULES = /^permissions\.(allow|ask|deny)$/
 
 /**
@@ -64,8 +67,9 @@ export function readState(body: ManifestBody): ConfigurationState {
 
   for (const source of body.instructions.sources) {
     const { path, uri, kind, status, reason, digest, bytes, classification } = source
-    if (classification === 'secret' || path === null) continue
-    if (status === 'unknown' || (status === 'not_loaded' && /JSON|TOML|YAML|parse|syntax/i.test(reason ?? '')))
+    // Credentials renew themselves. Any other file that holds a secret is configuration all the same.
+    if (path === null || (kind === 'state' && classification === 'secret')) continue
+    if (PARSED.has(kind) && (status === 'unknown' || (status === 'not_loaded' && BROKEN.test(reason ?? ''))))
       unreadable.push(path)
     if (BOOKKEEPING.has(kind)) continue
     const group = kind === 'memory' ? 'memory' : instructive.has(kind) ? 'instructions' : 'files'
@@ -89,7 +93,13 @@ export function readState(body: ManifestBody): ConfigurationState {
     if (RULES.test(key)) continue
     const value = setting.value_ref ?? setting.value ?? null
     add(
-      { path: fileOf(setting.source), what: key, group: 'settings', shown: text(value), mark: JSON.stringify(value) },
+      {
+        path: fileOf(setting.source),
+        what: key,
+        group: 'settings',
+        shown: text(value),
+        mark: canonicalBytes(value).toString(),
+      },
       true,
     )
   }

@@ -48,6 +48,8 @@ export interface ConfigurationWatch {
   dueIn(): number | null
   /** Nothing asked for is left. */
   readonly idle: boolean
+  /** The last step did more than compare stamps. */
+  readonly resolved: boolean
 }
 
 export interface ConfigurationWatchParts {
@@ -82,6 +84,7 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
   const stamps = new Map<string, PathStamps>()
   const unsettled = new Map<string, Unsettled>()
   let loaded = false
+  let resolved = false
 
   const keyOf = ({ homeId, workspace }: Place): string => `${homeId}\0${workspace ?? ''}`
 
@@ -130,6 +133,9 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
       records.touch(place.homeId, place.workspace, now().toISOString())
       return true
     }
+    // A home that is away says nothing of its configuration: it is missing, which its state tells (unknown is not absent).
+    if (!isDirectory(place.home)) return true
+    resolved = true
     const resolution = resolve(place, adapter)
     const before = last === null ? null : readState(await manifestOf(last))
     const body = redactBody(resolution.body, redactor)
@@ -285,6 +291,7 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
         await records.load()
         return true
       }
+      resolved = false
       const place = take()
       if (!place) return false
       try {
@@ -299,6 +306,9 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
       if (queue.length > 0) return 0
       const due = [...unsettled.values()].map((one) => one.due)
       return due.length === 0 ? null : Math.max(0, Math.min(...due) - now().getTime())
+    },
+    get resolved() {
+      return resolved
     },
     get idle() {
       return queue.length === 0 && unsettled.size === 0
