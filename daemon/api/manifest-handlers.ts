@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import {
   type Digest,
+  driftSchema,
   type InstructionPiece,
   isDigest,
   type Manifest,
@@ -92,6 +93,13 @@ export const resolveNow = async (
 /** A manifest by digest or unique prefix, or that of a run, a point or a stretch. */
 export const findManifest = async (parts: Parts, target: string): Promise<Digest> => {
   if (isDigest(target)) return target
+  // A change of configuration stands for what it led to.
+  if (/^d_[0-9a-f]{4,12}$/.test(target)) {
+    const [one, other] = parts.index().sql(`select doc from drifts where id like ? || '%' limit 2`).all(target) as {
+      doc: string
+    }[]
+    if (one && !other) return driftSchema.parse(JSON.parse(one.doc)).after as Digest
+  }
   if (looksLikeDigest(target)) {
     const found = await parts.store.manifests.find(target.replace(/^sha256:/, ''))
     if (found.length === 1) return found[0] as Digest

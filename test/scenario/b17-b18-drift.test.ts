@@ -219,6 +219,9 @@ describe('configuration that changes outside of a run', () => {
     await look()
     const before = await daemon.call('drift.list', {})
     const hit = (await daemon.call('search.configuration', { text: 'haiku' })).hits[0]
+    expect((await daemon.call('manifest.get', { target: String(hit?.drift) })).manifest.integrity.manifest_digest).toBe(
+      hit?.manifest,
+    )
     expect(hit).toMatchObject({ what: 'model', path: inHome('.claude/settings.json') })
     // What was there from the beginning is found too, also by the words of its text.
     expect((await daemon.call('search.configuration', { text: 'cents' })).hits[0]).toMatchObject({
