@@ -121,6 +121,7 @@ function lookAt(file: string): Found {
  * neither a writer nor a checkpoint beyond the state being read.
  */
 function readBesideOwner<T>(file: string, log: fs.BigIntStats, read: (db: HomeDatabase) => T): Taken<T> | 'copy' {
+  const head = headOfLog(file)
   const opened = openAt(file, 'mode=ro&readonly_shm=1')
   if ('error' in opened) {
     // Its owner holds it alone (being closed, or repaired), it was closed between our look and our lock, or its index cannot be used as
@@ -142,8 +143,19 @@ function readBesideOwner<T>(file: string, log: fs.BigIntStats, read: (db: HomeDa
   }
   // Another part of this process that opened the same file would have taken our lock with it when it closed (POSIX locks are the
   // process's); only then can the owner have folded the log into the file meanwhile, and it removes the log when it does.
-  if (!stillThere(file, log)) throw new SourceBusy(`${file} was closed by its owner`)
+  // A log made anew within one tick of the clock can have number and time of the old one, but never its salts.
+  if (!stillThere(file, log) || head !== headOfLog(file)) throw new SourceBusy(`${file} was closed by its owner`)
   return { result }
+}
+
+/** Salts of the log; null when there is none. The log itself carries no locks, so looking into it takes none away. */
+function headOfLog(file: string): string | null {
+  try {
+    return readHead(`${file}-wal`, LOG_HEAD)
+  } catch (error) {
+    if (isMissing(error)) return null
+    throw error
+  }
 }
 
 /** No log: all is in the main file, which changes only by what shows in its times, its change counter or a journal. */
