@@ -3,8 +3,8 @@ import type { RunId } from '../../contract/index.ts'
 import { type RuntimeAdapter, type SessionUnit, SourceBusy } from '../runtimes/adapter.ts'
 import type { Statement } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
+import { findArchivedOnly } from './find-archived.ts'
 import type { GapNotes } from './gap-notes.ts'
-import { findArchivedOnly } from './home-scan.ts'
 import type { HomeRef } from './importer.ts'
 import { tellLeftOut } from './keep-side-files.ts'
 import type { SessionChanges } from './session-changes.ts'
@@ -40,7 +40,11 @@ export const createArchiveAdoption = (parts: AdoptionParts): ArchiveAdoption => 
 
   const one = async (home: HomeRef): Promise<void> => {
     const adapter = adapterOf(home)
-    open ??= findArchivedOnly(sql, store, adapter, home.path, listed)
+    open ??= findArchivedOnly(sql, store, {
+      wanted: (runtime, where) => where === home.path && runtime === home.runtime,
+      listed,
+      blind: false,
+    })
     const next = await open.next()
     if (next.done) {
       homes.shift()
@@ -50,10 +54,9 @@ export const createArchiveAdoption = (parts: AdoptionParts): ArchiveAdoption => 
       return
     }
     const { run, unit, notKept } = next.value
-    await changes.adopt(unit, adapter)
+    const adoptedRun = await changes.adopt(unit, adapter, 'unlisted')
     for (const [rel, why] of Object.entries(notKept)) tellLeftOut(gaps, run, path.join(home.path, rel), why)
-    const row = sql('select key from runs where id = ?').get(run) as { key: number } | undefined
-    if (row) adopted(row.key, unit, adapter)
+    if (adoptedRun !== null) adopted(adoptedRun, unit, adapter)
   }
 
   return {

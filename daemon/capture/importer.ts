@@ -2,7 +2,7 @@ import path from 'node:path'
 import { type Drift, type Progress, RepriseError, type RunId, type RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
 import type { CompletionParts } from '../manifest/complete/complete-body.ts'
-import { linesFrom, type RuntimeAdapter, type Surroundings } from '../runtimes/adapter.ts'
+import { linesFrom, type RuntimeAdapter, type SessionUnit, type Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
@@ -12,6 +12,7 @@ import { createBusySources } from './busy-sources.ts'
 import type { Collection } from './collection.ts'
 import { createConfigurationLooks } from './configuration-looks.ts'
 import { createConfigurationWatch } from './drift/look-at-configuration.ts'
+import { isHollow } from './find-archived.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { createHomeLooks } from './home-looks.ts'
 import { scanHome, type Task } from './home-scan.ts'
@@ -113,7 +114,14 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, collection })
   const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, collection, originals })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
-  const reading = createSessionReading({ db, units, changes, gaps, log })
+  const reading = createSessionReading({
+    db,
+    units,
+    changes,
+    gaps,
+    log,
+    adopted: (run, { unit, adapter }) => takeFromArchive(run, unit, adapter),
+  })
   let drifts = 0
   const configuration = createConfigurationLooks(
     createConfigurationWatch({
@@ -167,7 +175,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
   /** What follows one step on a session file. True when more of the file is left. */
   const follow = async ({ unit, adapter }: Task, step: ImportStep): Promise<boolean> => {
     if (step.state === 'vanished') {
-      if (step.run !== null && changes.markVanished(step.run, unit.file) !== null) tellRun(step.run)
+      if (step.run === null) return false
+      // It went between being listed and being read: what an earlier index had of it stands in the archive.
+      const archived = await changes.adopt(unit, adapter, 'gone')
+      if (archived !== null) takeFromArchive(archived, unit, adapter)
+      else if (changes.markVanished(step.run, unit.file) !== null) tellRun(step.run)
       return false
     }
     if (step.state === 'busy') {
@@ -190,6 +202,13 @@ export const createImporter = (parts: ImporterParts): Importer => {
     freezer.gather(step.run, unit, adapter, watching)
     tellRun(step.run)
     return false
+  }
+
+  /** What follows the reading of a run from the archive. */
+  const takeFromArchive = (run: number, unit: SessionUnit, adapter: RuntimeAdapter): void => {
+    unlinked.add(run)
+    freezer.gather(run, unit, adapter, false)
+    tellRun(run)
   }
 
   const readOne = async (task: Task): Promise<boolean> => {
@@ -333,7 +352,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const held = found.busy.map(({ path: where }) => where)
     for (const where of listed.get(id)?.busy ?? []) if (!held.includes(where)) busy.clear(where)
     for (const { path: where, reason } of found.busy) busy.note(where, id, reason, () => looks.ask(ref))
+    // Listed before and not now, and nothing of it was read in between: only the archive can still have it.
+    const lost = [...(listed.get(id)?.runs ?? [])].some((run) => !runs.has(run) && isHollow(sql, run))
     listed.set(id, { runs, busy: held })
+    if (lost) adoption.add(ref)
     const sessions = [...found.all.values()].map(({ unit }) => unit.session)
     typed.expect({ home, adapter, sessions, unlisted: found.unlisted })
     for (const { run, file } of found.gone) if (changes.markVanished(run, file) !== null) tellRun(run)
@@ -356,10 +378,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     gaps,
     adapterOf: ({ runtime }) => need(runtime),
     listed: (run: RunId) => [...listed.values()].some(({ runs }) => runs.has(run)),
-    adopted(run, unit, adapter) {
-      unlinked.add(run)
-      freezer.gather(run, unit, adapter, false)
-    },
+    adopted: takeFromArchive,
     busy: (home, { message }) =>
       busy.note(home.path, homeIdOf(home.runtime, home.path), message, () => adoption.add(home)),
     done: (home) => busy.clear(home.path),
