@@ -157,8 +157,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
   let idle: Promise<void> = Promise.resolve()
   let becomeIdle: (() => void) | null = null
 
-  const need = (runtime: RuntimeName): RuntimeAdapter => {
-    const adapter = adapters.get(runtime)
+  /** Homes this importer was ever given. */
+  const given = new Set<string>()
+
+  const need = (runtime: string): RuntimeAdapter => {
+    const adapter = adapters.get(runtime as RuntimeName)
     if (!adapter) throw new RepriseError('refused', `${runtime} cannot be read yet`)
     return adapter
   }
@@ -376,13 +379,14 @@ export const createImporter = (parts: ImporterParts): Importer => {
     store,
     changes,
     gaps,
-    adapterOf: ({ runtime }) => need(runtime),
+    adapterOf: need,
+    isRead: (runtime, home) => given.has(`${runtime}\0${home}`),
     listed: (run: RunId) => [...listed.values()].some(({ runs }) => runs.has(run)),
     adopted: takeFromArchive,
     busy: (home, { message }) =>
       busy.note(home.path, homeIdOf(home.runtime, home.path), message, () => adoption.add(home)),
     done: (home) => busy.clear(home.path),
-    fault: (error, home) => logFault('archived session not read', error, home.path),
+    fault: (error, home) => logFault('archived session not read', error, home?.path ?? null),
   })
 
   /** What was asked for from outside. */
@@ -421,6 +425,9 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const waiting = new Set(backlog.map((task) => task.unit.file))
     backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))].sort((a, b) => b.mtime - a.mtime)
     for (const home of homes) adoption.add(home)
+    // A home that is forgotten later keeps its runs in the index as it is.
+    if (given.size === 0) adoption.addOthers()
+    for (const { runtime, path: home } of homes) given.add(`${runtime}\0${home}`)
     takeUpUndone()
     configuration.setHomes(homes)
     if (watching) configuration.ask(homes)

@@ -353,6 +353,35 @@ describe('a session in a database', () => {
     owner = openOwner(home)
   })
 
+  it('stays on the timeline when its home is forgotten and the index built again, and goes on when that is read again', async () => {
+    owner.append(talk.session, turns(talk, 0, 2))
+    await capture.sync()
+    const before = await all()
+    owner.append(talk.session, turns(talk, 2, 3))
+    const writtenOut = runtime.writtenOut.length
+    for (let round = 0; round < 2; round++) {
+      await capture.reindex([])
+      expect(await all()).toEqual(before)
+      expect(await textOf(2)).toContain('answer 0')
+      expect((await capture.health['search.run']({ text: 'answer', limit: 50 } as never)).hits.length).toBeGreaterThan(
+        0,
+      )
+    }
+    expect(runtime.writtenOut.length).toBe(writtenOut)
+    expect(gaps()).toEqual([])
+
+    await capture.sync()
+    expect((await events()).length).toBe(6)
+    expect(stateInIndex()).toMatchObject([{ state: 'present', generation: 1, source_state: 'present', kept: 1 }])
+    expect(capture.query('select * from source_changes')).toEqual([])
+
+    await capture.reindex([])
+    owner.remove(talk.session)
+    await capture.sync()
+    expect(stateInIndex()).toMatchObject([{ state: 'vanished', source_state: 'vanished' }])
+    expect((await events()).length).toBe(6)
+  })
+
   it('has its secrets covered in everything that is kept and answered', async () => {
     const secret = `ghp_${'Zx9Kq2Lm4Np6Rs8Tv0Wy1Ab3Cd5Ef7Gh9Ij1'.slice(0, 36)}`
     owner.append(talk.session, [...turn(talk, 0, `use ${secret} for it`, `I used ${secret}`), ...turns(talk, 1, 3)])
