@@ -3,15 +3,18 @@ import type { RunId } from '../../contract/index.ts'
 import { type RuntimeAdapter, type SessionUnit, SourceBusy } from '../runtimes/adapter.ts'
 import type { Statement } from '../store/index/database.ts'
 import type { Store } from '../store/store.ts'
+import { type ArchiveSearch, findArchivedOnly } from './find-archived.ts'
 import type { GapNotes } from './gap-notes.ts'
-import { findArchivedOnly } from './home-scan.ts'
 import type { HomeRef } from './importer.ts'
 import { tellLeftOut } from './keep-side-files.ts'
+import { homeIdOf, runIdOf } from './run-ids.ts'
 import type { SessionChanges } from './session-changes.ts'
 
 /** Brings sessions that only the archive still knows into a new index (B13), one at a time. */
 export interface ArchiveAdoption {
   add(home: HomeRef): void
+  /** Those of all homes that are not read. */
+  addOthers(): void
   /** False when nothing is left. */
   step(): Promise<boolean>
 }
@@ -21,7 +24,9 @@ interface AdoptionParts {
   readonly store: Store
   readonly changes: SessionChanges
   readonly gaps: GapNotes
-  readonly adapterOf: (home: HomeRef) => RuntimeAdapter
+  /** Throws for a runtime nothing can read. */
+  readonly adapterOf: (runtime: string) => RuntimeAdapter
+  readonly isRead: (runtime: string, home: string) => boolean
   /** Runs whose sessions the homes have now. */
   readonly listed: (run: RunId) => boolean
   readonly adopted: (run: number, unit: SessionUnit, adapter: RuntimeAdapter) => void
@@ -29,48 +34,68 @@ interface AdoptionParts {
   readonly busy: (home: HomeRef, error: SourceBusy) => void
   /** All of its sessions were looked for. */
   readonly done: (home: HomeRef) => void
-  readonly fault: (error: unknown, home: HomeRef) => void
+  /** Null: of a home that is not read. */
+  readonly fault: (error: unknown, home: HomeRef | null) => void
 }
 
+/** Runs of every home that is not read (any more), forgotten or not found: what was captured of it stays. */
+const otherHomes = Symbol('other homes')
+type Wanted = HomeRef | typeof otherHomes
+
 export const createArchiveAdoption = (parts: AdoptionParts): ArchiveAdoption => {
-  const { sql, store, changes, gaps, adapterOf, listed, adopted, busy, done, fault } = parts
-  const homes: HomeRef[] = []
-  let again: HomeRef | null = null
+  const { sql, store, changes, gaps, adapterOf, isRead, listed, adopted, busy, done, fault } = parts
+  const wanted: Wanted[] = []
+  let again = false
   let open: ReturnType<typeof findArchivedOnly> | null = null
 
-  const one = async (home: HomeRef): Promise<void> => {
-    const adapter = adapterOf(home)
-    open ??= findArchivedOnly(sql, store, adapter, home.path, listed)
+  const searchOf = (one: Wanted): ArchiveSearch =>
+    one === otherHomes
+      ? { wanted: (runtime, home) => !isRead(runtime, home), listed, blind: true }
+      : { wanted: (runtime, home) => home === one.path && runtime === one.runtime, listed, blind: false }
+
+  const one = async (of: Wanted): Promise<void> => {
+    open ??= findArchivedOnly(sql, store, searchOf(of))
     const next = await open.next()
     if (next.done) {
-      homes.shift()
+      wanted.shift()
       open = null
-      if (again === null) done(home)
-      again = null
+      if (!again && of !== otherHomes) done(of)
+      again = false
       return
     }
-    const { run, unit, notKept } = next.value
-    await changes.adopt(unit, adapter)
-    for (const [rel, why] of Object.entries(notKept)) tellLeftOut(gaps, run, path.join(home.path, rel), why)
-    const row = sql('select key from runs where id = ?').get(run) as { key: number } | undefined
-    if (row) adopted(row.key, unit, adapter)
+    const { run, runtime, unit, notKept } = next.value
+    const adapter = adapterOf(runtime)
+    if (of === otherHomes) noteHome(run, adapter, unit)
+    const key = await changes.adopt(unit, adapter, of === otherHomes ? 'forgotten' : 'unlisted')
+    for (const [rel, why] of Object.entries(notKept)) tellLeftOut(gaps, run, path.join(unit.home, rel), why)
+    if (key !== null) adopted(key, unit, adapter)
+  }
+
+  /** A run is shown with its home, whether that is read or not. */
+  const noteHome = (run: RunId, { runtime }: RuntimeAdapter, { home, session }: SessionUnit): void => {
+    const id = homeIdOf(runtime, home)
+    if (runIdOf(id, session) !== run) throw new Error(`${run} is not that of session ${session} in ${home}`)
+    sql('insert or ignore into homes (id, runtime, path) values (?, ?, ?)').run(id, runtime, home)
   }
 
   return {
     add(home) {
-      homes.push(home)
+      wanted.push(home)
+    },
+    addOthers() {
+      wanted.push(otherHomes)
     },
     async step() {
-      const [home] = homes
-      if (!home) return false
+      const [first] = wanted
+      if (first === undefined) return false
       try {
-        await one(home)
+        await one(first)
       } catch (error) {
         // One session that cannot be read from the store must not hide the others.
-        if (error instanceof SourceBusy) {
-          again = home
-          busy(home, error)
-        } else fault(error, home)
+        if (error instanceof SourceBusy && first !== otherHomes) {
+          again = true
+          busy(first, error)
+        } else fault(error, first === otherHomes ? null : first)
       }
       return true
     },

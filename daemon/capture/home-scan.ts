@@ -1,6 +1,4 @@
 import fs from 'node:fs'
-import path from 'node:path'
-import type { RunId } from '../../contract/index.ts'
 import {
   linesFrom,
   type RuntimeAdapter,
@@ -9,8 +7,6 @@ import {
   SourceBusy,
 } from '../runtimes/adapter.ts'
 import type { Statement } from '../store/index/database.ts'
-import type { Store } from '../store/store.ts'
-import { aboutRunSchema } from './archive-run.ts'
 import type { GapNotes } from './gap-notes.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
 
@@ -100,7 +96,7 @@ export const scanHome = (
   }[])
     if (!problems.includes(where) && !all.has(where)) gaps.drop('unreadable_file', where)
   const present = sql(
-    "select files.path as path, files.run as run, runs.id as id, runs.meta as meta from files join runs on runs.key = files.run where runs.home = ? and files.state = 'present'",
+    "select files.path as path, files.run as run, runs.id as id, runs.meta as meta from files join runs on runs.key = files.run where runs.home = ? and files.state <> 'vanished'",
   ).all(id) as { path: Uint8Array; run: number; id: string; meta: string }[]
   // A folder that could not be listed says nothing about the files in it: unknown is not absent. A session listed under another name
   // was moved.
@@ -142,53 +138,12 @@ const lookAt = (unit: SessionUnit): { readonly size: number; readonly mtime: num
   }
 }
 
-/**
- * Sessions of a home that only the archive still knows (B13): they are gone, or cannot be looked at now, and the index may be new.
- * `listed` are the runs of sessions the home has.
- */
-export async function* findArchivedOnly(
-  sql: (text: string) => Statement,
-  store: Store,
-  adapter: RuntimeAdapter,
-  home: string,
-  listed: (run: RunId) => boolean,
-): AsyncGenerator<{
-  readonly run: RunId
-  readonly unit: SessionUnit
-  /** Side files that were left out, relative to the home, and why. */
-  readonly notKept: Readonly<Record<string, string>>
-}> {
-  for await (const { run, about } of store.sessions.list()) {
-    const parsed = aboutRunSchema.safeParse(about)
-    if (!parsed.success || parsed.data.home !== home || parsed.data.runtime !== adapter.runtime) continue
-    if (sql('select 1 from runs where id = ?').get(run) !== undefined) continue
-    if (listed(run)) continue
-    const { session, parent_session, relation, meta, not_kept: notKept = {} } = parsed.data
-    const file = path.join(home, parsed.data.file)
-    if (linesFrom({ meta }) !== null || !isReadable(file))
-      yield {
-        run,
-        unit: { home, session, parentSession: parent_session, relation, file, sideFiles: [], meta },
-        notKept,
-      }
-  }
-}
-
 const isUnlistable = (folder: string): boolean => {
   try {
     fs.readdirSync(folder)
     return false
   } catch (error) {
     return !['ENOENT', 'ENOTDIR'].includes((error as NodeJS.ErrnoException).code ?? '')
-  }
-}
-
-const isReadable = (file: string): boolean => {
-  try {
-    fs.accessSync(file, fs.constants.R_OK)
-    return true
-  } catch {
-    return false
   }
 }
 

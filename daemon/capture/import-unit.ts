@@ -79,8 +79,11 @@ export interface Adoption {
   readonly rel: string
   /** What the archive holds of that generation. */
   readonly archived: { readonly bytes: number; readonly lines: number; readonly prefixDigest: Digest } | null
-  /** `unknown`: whether it is there cannot be told now. As with `gone`, everything comes from the archive. */
-  readonly disk: 'there' | 'gone' | 'unknown'
+  /**
+   * `unknown`: whether it is there cannot be told now. `forgotten`: its home is not read any more. With all but `there`, everything comes
+   * from the archive.
+   */
+  readonly disk: 'there' | 'gone' | 'unknown' | 'forgotten'
 }
 
 export interface UnitImporter {
@@ -191,7 +194,7 @@ export const createUnitImporter = ({ db, writer, sources, now, archived }: Impor
           generation,
           kept?.bytes ?? 0,
           kept?.lines ?? 0,
-          disk === 'gone' ? 'vanished' : 'present',
+          disk === 'gone' ? 'vanished' : disk === 'forgotten' ? 'forgotten' : 'present',
           row.key,
         )
         // Should it come back, it goes on behind what the archive holds of it.
@@ -253,9 +256,11 @@ export const createUnitImporter = ({ db, writer, sources, now, archived }: Impor
           )
         if (known && isUnchanged(known, source)) return { state: 'unchanged' }
         // Its last row went between the listing and now: the next listing tells whether the session did.
-        if (known && row.offset > 0 && bytesThere === 0 && linesFrom(unit) !== null)
+        if (known && (row.offset > 0 || row.archived > 0) && bytesThere === 0 && linesFrom(unit) !== null)
           return { state: 'vanished', run: row.run }
         if (known) openRun(unit, adapter, id, '')
+        // Its home was forgotten and is read again: nothing happened to the session.
+        if (known && row.state === 'forgotten') sql("update files set state = 'present' where key = ?").run(row.key)
         if (known && row.state === 'vanished') {
           noteChange(sql, row.run, id, now().toISOString(), 'returned', unit.file, 'the session is there again')
           sql("update files set state = 'present' where key = ?").run(row.key)

@@ -2,7 +2,7 @@ import path from 'node:path'
 import { type Drift, type Progress, RepriseError, type RunId, type RuntimeName } from '../../contract/index.ts'
 import type { Log } from '../log.ts'
 import type { CompletionParts } from '../manifest/complete/complete-body.ts'
-import { linesFrom, type RuntimeAdapter, type Surroundings } from '../runtimes/adapter.ts'
+import { linesFrom, type RuntimeAdapter, type SessionUnit, type Surroundings } from '../runtimes/adapter.ts'
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
@@ -12,6 +12,7 @@ import { createBusySources } from './busy-sources.ts'
 import type { Collection } from './collection.ts'
 import { createConfigurationLooks } from './configuration-looks.ts'
 import { createConfigurationWatch } from './drift/look-at-configuration.ts'
+import { isHollow } from './find-archived.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { createHomeLooks } from './home-looks.ts'
 import { scanHome, type Task } from './home-scan.ts'
@@ -113,7 +114,14 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, collection })
   const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, collection, originals })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
-  const reading = createSessionReading({ db, units, changes, gaps, log })
+  const reading = createSessionReading({
+    db,
+    units,
+    changes,
+    gaps,
+    log,
+    adopted: (run, { unit, adapter }) => takeFromArchive(run, unit, adapter),
+  })
   let drifts = 0
   const configuration = createConfigurationLooks(
     createConfigurationWatch({
@@ -149,8 +157,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
   let idle: Promise<void> = Promise.resolve()
   let becomeIdle: (() => void) | null = null
 
-  const need = (runtime: RuntimeName): RuntimeAdapter => {
-    const adapter = adapters.get(runtime)
+  /** Homes this importer was ever given. */
+  const given = new Set<string>()
+
+  const need = (runtime: string): RuntimeAdapter => {
+    const adapter = adapters.get(runtime as RuntimeName)
     if (!adapter) throw new RepriseError('refused', `${runtime} cannot be read yet`)
     return adapter
   }
@@ -167,7 +178,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
   /** What follows one step on a session file. True when more of the file is left. */
   const follow = async ({ unit, adapter }: Task, step: ImportStep): Promise<boolean> => {
     if (step.state === 'vanished') {
-      if (step.run !== null && changes.markVanished(step.run, unit.file) !== null) tellRun(step.run)
+      if (step.run === null) return false
+      // It went between being listed and being read: what an earlier index had of it stands in the archive.
+      const archived = await changes.adopt(unit, adapter, 'gone')
+      if (archived !== null) takeFromArchive(archived, unit, adapter)
+      else if (changes.markVanished(step.run, unit.file) !== null) tellRun(step.run)
       return false
     }
     if (step.state === 'busy') {
@@ -190,6 +205,13 @@ export const createImporter = (parts: ImporterParts): Importer => {
     freezer.gather(step.run, unit, adapter, watching)
     tellRun(step.run)
     return false
+  }
+
+  /** What follows the reading of a run from the archive. */
+  const takeFromArchive = (run: number, unit: SessionUnit, adapter: RuntimeAdapter): void => {
+    unlinked.add(run)
+    freezer.gather(run, unit, adapter, false)
+    tellRun(run)
   }
 
   const readOne = async (task: Task): Promise<boolean> => {
@@ -333,7 +355,10 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const held = found.busy.map(({ path: where }) => where)
     for (const where of listed.get(id)?.busy ?? []) if (!held.includes(where)) busy.clear(where)
     for (const { path: where, reason } of found.busy) busy.note(where, id, reason, () => looks.ask(ref))
+    // Listed before and not now, and nothing of it was read in between: only the archive can still have it.
+    const lost = [...(listed.get(id)?.runs ?? [])].some((run) => !runs.has(run) && isHollow(sql, run))
     listed.set(id, { runs, busy: held })
+    if (lost) adoption.add(ref)
     const sessions = [...found.all.values()].map(({ unit }) => unit.session)
     typed.expect({ home, adapter, sessions, unlisted: found.unlisted })
     for (const { run, file } of found.gone) if (changes.markVanished(run, file) !== null) tellRun(run)
@@ -354,16 +379,14 @@ export const createImporter = (parts: ImporterParts): Importer => {
     store,
     changes,
     gaps,
-    adapterOf: ({ runtime }) => need(runtime),
+    adapterOf: need,
+    isRead: (runtime, home) => given.has(`${runtime}\0${home}`),
     listed: (run: RunId) => [...listed.values()].some(({ runs }) => runs.has(run)),
-    adopted(run, unit, adapter) {
-      unlinked.add(run)
-      freezer.gather(run, unit, adapter, false)
-    },
+    adopted: takeFromArchive,
     busy: (home, { message }) =>
       busy.note(home.path, homeIdOf(home.runtime, home.path), message, () => adoption.add(home)),
     done: (home) => busy.clear(home.path),
-    fault: (error, home) => logFault('archived session not read', error, home.path),
+    fault: (error, home) => logFault('archived session not read', error, home?.path ?? null),
   })
 
   /** What was asked for from outside. */
@@ -402,6 +425,9 @@ export const createImporter = (parts: ImporterParts): Importer => {
     const waiting = new Set(backlog.map((task) => task.unit.file))
     backlog = [...backlog, ...found.filter((task) => !waiting.has(task.unit.file))].sort((a, b) => b.mtime - a.mtime)
     for (const home of homes) adoption.add(home)
+    // A home that is forgotten later keeps its runs in the index as it is.
+    if (given.size === 0) adoption.addOthers()
+    for (const { runtime, path: home } of homes) given.add(`${runtime}\0${home}`)
     takeUpUndone()
     configuration.setHomes(homes)
     if (watching) configuration.ask(homes)

@@ -109,6 +109,8 @@ const main = async (): Promise<void> => {
     noteConfiguration: (homes) => importer.noteConfiguration(homes),
     async reindex(homes, watching) {
       await importer.stop()
+      // What was written out of sessions is of the life that ends: whether they are still there is found out anew.
+      sources.close()
       resetIndex(opened.db)
       tell({ type: 'index-replaced' })
       importer = newImporter()

@@ -5,24 +5,30 @@ import { isTypedOnly, linesFrom, type RuntimeAdapter, type SessionUnit, SourceBu
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
 import type { ArchivedFile, Store } from '../store/store.ts'
 import { type AboutRun, aboutRunSchema } from './archive-run.ts'
-import { findFile, nameOfSource, noteChange } from './file-rows.ts'
+import { type FileRow, findFile, nameOfSource, noteChange } from './file-rows.ts'
 import type { GapNotes } from './gap-notes.ts'
 import type { UnitImporter } from './import-unit.ts'
 import type { OpenSession, SessionSources } from './open-session.ts'
 import { digestPrefix } from './prefix.ts'
 import type { RunAbouts } from './run-abouts.ts'
 import { homeIdOf, runIdOf } from './run-ids.ts'
-import { dropTypedOnly } from './typed-only-runs.ts'
+import { dropRun, dropTypedOnly } from './typed-only-runs.ts'
 
 /** What happens to session files besides growing: they vanish, come back, are rewritten, or are known to the archive only. */
 export interface SessionChanges {
   /**
    * A session the index does not know may be one the archive does: its older generations come first, from there. Throws `SourceBusy` when
-   * it cannot be told now whether it goes on where the archive ends.
+   * it cannot be told now whether it goes on where the archive ends. Gives the run when all of it came from the archive.
    */
-  adopt(unit: SessionUnit, adapter: RuntimeAdapter): Promise<void>
+  adopt(unit: SessionUnit, adapter: RuntimeAdapter, source: SourceNow): Promise<number | null>
   markVanished(run: number, file: string): RunId | null
 }
+
+/**
+ * What is known of the source of a session. Only of a listed one something is read next; of any other all comes from the archive, also
+ * when its run was made for a source that went before anything was read from it. The source of a `forgotten` home is not looked at.
+ */
+export type SourceNow = 'listed' | 'unlisted' | 'gone' | 'forgotten'
 
 interface ChangeParts {
   readonly db: Database
@@ -78,16 +84,20 @@ export const createSessionChanges = ({ db, store, units, sources, abouts, gaps, 
   }
 
   return {
-    async adopt(unit, adapter) {
-      if (findFile(sql, unit.file)) return
+    async adopt(unit, adapter, source) {
+      if (source === 'listed' && findFile(sql, unit.file)) return null
       const id = runIdOf(homeIdOf(adapter.runtime, unit.home), unit.session)
       if (!isTypedOnly(unit)) dropTypedOnly(db, id)
-      if (sql('select 1 from files join runs on runs.key = files.run where runs.id = ?').get(id) !== undefined) return
+      const known = sql('select files.* from files join runs on runs.key = files.run where runs.id = ?').get(id) as
+        | FileRow
+        | undefined
+      if (known && (source === 'listed' || known.offset > 0)) return null
       const rel = await nameInArchive(id, unit)
       const kept = await readKept(id, rel)
-      if (!kept) return
+      if (!kept || (known && (kept.bytes === 0 || kept.generation < known.generation))) return null
       const about = await abouts.of(id, unit, adapter.runtime)
-      const disk = compare(sources, unit, adapter, kept)
+      const disk = diskOf(source, () => compare(sources, unit, adapter, kept))
+      if (known) dropRun(db, known.run)
       const generation = kept.generation + (disk === 'other' ? 1 : 0)
       try {
         await units.adopt(unit, adapter, {
@@ -97,10 +107,10 @@ export const createSessionChanges = ({ db, store, units, sources, abouts, gaps, 
           disk: disk === 'same' || disk === 'other' ? 'there' : disk,
         })
       } catch (error) {
-        if (!isDamage(error) || disk === 'gone') throw error
+        if (!isDamage(error) || (disk === 'gone' && source !== 'gone')) throw error
         // What the archive cannot give back any more must not stand in the way of what the agent's file still holds.
         noteDamage(id, error)
-        return
+        return null
       }
       const { key } = sql('select key from runs where id = ?').get(id) as { key: number }
       for (const { at, change, message } of about.changes) noteChange(sql, key, id, at, change, unit.file, message)
@@ -115,6 +125,7 @@ export const createSessionChanges = ({ db, store, units, sources, abouts, gaps, 
         )
       if (disk !== 'gone' && about.changes.some(({ change }) => change === 'shrank'))
         sql("update runs set source_state = 'shrank' where key = ?").run(key)
+      return disk === 'same' || disk === 'other' ? null : key
     },
 
     markVanished(run, file) {
@@ -136,6 +147,19 @@ export const createSessionChanges = ({ db, store, units, sources, abouts, gaps, 
       return id
     },
   }
+}
+
+/**
+ * A source that nobody lists may still be there in part: what was written out of it a moment ago, or a database that is listed again in
+ * a moment. Nothing is read from it next, so nothing may be left to be read from it.
+ */
+const diskOf = (
+  source: SourceNow,
+  look: () => ReturnType<typeof compare>,
+): ReturnType<typeof compare> | 'forgotten' => {
+  if (source === 'gone' || source === 'forgotten') return source
+  const disk = look()
+  return source === 'unlisted' && disk !== 'gone' ? 'unknown' : disk
 }
 
 /** What became of a session the archive holds. Only what is certainly not there is gone. */

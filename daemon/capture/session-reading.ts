@@ -26,9 +26,11 @@ interface ReadingParts {
   readonly changes: SessionChanges
   readonly gaps: GapNotes
   readonly log: Log
+  /** A listed session whose source cannot be read now, and that came from the archive. */
+  readonly adopted: (run: number, task: Task) => void
 }
 
-export const createSessionReading = ({ db, units, changes, gaps, log }: ReadingParts): SessionReading => {
+export const createSessionReading = ({ db, units, changes, gaps, log, adopted }: ReadingParts): SessionReading => {
   const inOne = async <T>(work: () => Promise<T>): Promise<T> => {
     db.exec('begin immediate')
     try {
@@ -58,7 +60,8 @@ export const createSessionReading = ({ db, units, changes, gaps, log }: ReadingP
     async one(task) {
       const { unit, adapter } = task
       try {
-        await changes.adopt(unit, adapter)
+        const run = await changes.adopt(unit, adapter, 'listed')
+        if (run !== null) adopted(run, task)
         const step = await inOne(() => units.step(unit, adapter))
         if (step.state === 'unreadable') return noteUnreadable(task, step.reason)
         if (step.state === 'busy') return step
@@ -78,7 +81,10 @@ export const createSessionReading = ({ db, units, changes, gaps, log }: ReadingP
       const together = tasks.slice(0, Math.min(FEW, large === -1 ? tasks.length : large))
       if (together.length < 2) return null
       try {
-        for (const { unit, adapter } of together) await changes.adopt(unit, adapter)
+        for (const task of together) {
+          const run = await changes.adopt(task.unit, task.adapter, 'listed')
+          if (run !== null) adopted(run, task)
+        }
         return await inOne(async () => {
           const steps: ImportStep[] = []
           for (const { unit, adapter } of together) {

@@ -77,6 +77,8 @@ export const createStretchFreezer = ({ db, log, gaps, abouts, units, freeze, now
         waiting = true
         continue
       }
+      const known = unfrozen.findIndex((one) => one.run === run && one.evidence.n === evidence.n)
+      if (known !== -1) unfrozen.splice(known, 1)
       const over = !last || endedAt === null || at - Date.parse(endedAt) > OVER_MS
       unfrozen.push({ run, id, unit, adapter, evidence, fresh: watching && age < FRESH_MS, over })
     }

@@ -11,20 +11,35 @@ export const dropTypedOnly = (db: Database, id: RunId): boolean => {
     | { key: number }
     | undefined
   if (!run) return false
+  dropRun(db, run.key)
+  return true
+}
+
+/** Takes all that the index has of a run out of it. What its archive holds stays. */
+export const dropRun = (db: Database, run: number): void => {
+  const sql = statements(db)
   inTransaction(db, () => {
     // The full text index keeps no text of its own: it must be told what to forget.
     sql(
       `insert into found (found, rowid, text) select 'delete', id, text from words
        where run = ? and id <= (select cast(value as integer) from meta where key = 'found_until')`,
-    ).run(run.key)
-    sql('delete from words where run = ?').run(run.key)
+    ).run(run)
+    sql('delete from words where run = ?').run(run)
     // Numbers of deleted rows are given again: what gets them must not count as searchable already.
     sql(
       `update meta set value = min(cast(value as integer), (select coalesce(max(id), 0) from words)) where key = 'found_until'`,
     ).run()
-    for (const table of ['events', 'stretches', 'files', 'source_changes', 'unreadable', 'side_files', 'side_copies'])
-      sql(`delete from ${table} where run = ?`).run(run.key)
-    sql('delete from runs where key = ?').run(run.key)
+    for (const table of [
+      'events',
+      'event_rows',
+      'stretches',
+      'files',
+      'source_changes',
+      'unreadable',
+      'side_files',
+      'side_copies',
+    ])
+      sql(`delete from ${table} where run = ?`).run(run)
+    sql('delete from runs where key = ?').run(run)
   })
-  return true
 }

@@ -16,6 +16,7 @@ import { openKeys } from '../../daemon/secrets/keys.ts'
 import { openRevealLog } from '../../daemon/secrets/reveal-log.ts'
 import { openIndex, openIndexReader } from '../../daemon/store/index/open-index.ts'
 import { createIndexReader, type IndexReader } from '../../daemon/store/index/reader.ts'
+import { resetIndex } from '../../daemon/store/index/schema.ts'
 import { openStore } from '../../daemon/store/open-store.ts'
 import { openStoreReader } from '../../daemon/store/open-store-reader.ts'
 
@@ -29,6 +30,8 @@ export interface Capture {
   /** What stands beside the gaps on record. */
   stalled: () => readonly Gap[]
   sync(): Promise<void>
+  /** Empties the index and fills it again, from these homes and the store. */
+  reindex(homes?: readonly HomeRef[]): Promise<void>
   hint(...paths: string[]): void
   /** Rows of the index. */
   query(sql: string, ...values: (string | number)[]): readonly Record<string, unknown>[]
@@ -58,19 +61,21 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
   const folder = path.join(data, 'tmp')
   const capturing = createSessionSources({ folder })
   const answering = createSessionSources({ folder })
-  const importer = createImporter({
-    db: opened.db,
-    store,
-    redactor,
-    adapters,
-    surroundings,
-    completion: { git: isolateGit(env), programs: createProgramDigests(), surroundings },
-    sources: capturing,
-    log,
-    collection: () => 'redacted',
-    vault: { put: () => Promise.resolve() },
-    tell: (told) => news.push(told),
-  })
+  const newImporter = () =>
+    createImporter({
+      db: opened.db,
+      store,
+      redactor,
+      adapters,
+      surroundings,
+      completion: { git: isolateGit(env), programs: createProgramDigests(), surroundings },
+      sources: capturing,
+      log,
+      collection: () => 'redacted',
+      vault: { put: () => Promise.resolve() },
+      tell: (told) => news.push(told),
+    })
+  let importer = newImporter()
   const reader = createIndexReader(openIndexReader(data), () => false)
   const kept = openStoreReader({ dir: data, key: keys, redactor, env, log })
   const parts = {
@@ -98,6 +103,12 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
     stalled: () => [],
     async sync() {
       await importer.sync(refs, false)
+    },
+    async reindex(homes = refs) {
+      await importer.stop()
+      resetIndex(opened.db)
+      importer = newImporter()
+      await importer.sync(homes, false)
     },
     hint: (...paths) => importer.hint(paths, refs),
     query: (sql, ...values) => reader.sql(sql).all(...values) as Record<string, unknown>[],

@@ -14,6 +14,8 @@ export interface DatabaseRuntime {
   readonly writtenOut: string[]
   /** The next times something is read, the database is busy. */
   busyFor(times: number): void
+  /** Called before the database is looked at, each time. */
+  beforeReading(act: () => void): void
 }
 
 export const stateOf = (home: string): string => path.join(home, 'state.db')
@@ -21,6 +23,7 @@ export const stateOf = (home: string): string => path.join(home, 'state.db')
 export const createDatabaseRuntime = (): DatabaseRuntime => {
   const writtenOut: string[] = []
   let busy = 0
+  let before = (): void => undefined
   const mayBeBusy = (): void => {
     if (busy-- > 0) throw new SourceBusy('somebody writes')
   }
@@ -61,6 +64,7 @@ export const createDatabaseRuntime = (): DatabaseRuntime => {
         }
     },
     writeLines({ home, session }, write) {
+      before()
       mayBeBusy()
       writtenOut.push(session)
       readDatabase(stateOf(home), (db) => {
@@ -74,6 +78,9 @@ export const createDatabaseRuntime = (): DatabaseRuntime => {
     writtenOut,
     busyFor(times) {
       busy = times
+    },
+    beforeReading(act) {
+      before = act
     },
   }
 }

@@ -277,6 +277,111 @@ describe('a session in a database', () => {
     expect(await textOf(4)).toContain('answer 1')
   })
 
+  const moveDatabase = (from: string, to: string): void => {
+    for (const name of fs.readdirSync(from)) fs.renameSync(path.join(from, name), path.join(to, name))
+  }
+  const all = async () => {
+    const found = await runs()
+    return {
+      runs: found.map(({ id, title, workspace, events: n, manifest, task }) => [
+        id,
+        title,
+        workspace,
+        n,
+        manifest,
+        task,
+      ]),
+      linked: capture.query('select count(*) as n from runs where linked = 1 and settled = 1'),
+    }
+  }
+
+  it('is read from the archive, whole, whenever its database goes away around a rebuilding of the index', async () => {
+    const many = [...'123456789'].map((n) => talkOf(Number(n)))
+    const away = path.join(directory(), 'away')
+    fs.mkdirSync(away)
+    for (const one of many) owner.append(one.session, turn(one, 0, `question of ${one.session}`, 'answer', { base: 0 }))
+    await capture.sync()
+    const before = await all()
+    expect(before.runs).toHaveLength(9)
+    owner.close()
+
+    // What was written out a moment ago is still at hand when the database is not.
+    for (let round = 0; round < 2; round++) {
+      moveDatabase(home, away)
+      await capture.reindex()
+      expect(await all()).toEqual(before)
+      moveDatabase(away, home)
+      await capture.sync()
+      expect(await all()).toEqual(before)
+    }
+
+    // It goes between the listing and the reading, at each look at it that there is.
+    for (let looks = 0; looks < 24; looks += 1) {
+      let left = looks
+      runtime.beforeReading(() => {
+        if (left-- === 0) moveDatabase(home, away)
+      })
+      await capture.reindex()
+      runtime.beforeReading(() => undefined)
+      expect(await all()).toEqual(before)
+      if (fs.existsSync(stateOf(away))) moveDatabase(away, home)
+      await capture.sync()
+      expect(await all()).toEqual(before)
+    }
+    owner = openOwner(home)
+    owner.append(talk.session, turns(talk, 1, 2))
+    await capture.sync()
+    expect((await events()).length).toBe(4)
+  }, 60_000)
+
+  it('is read from the archive when an earlier life of the daemon had only made a row for it', async () => {
+    owner.append(talk.session, turns(talk, 0, 2))
+    await capture.sync()
+    const before = await all()
+    owner.close()
+    let left = 1
+    runtime.beforeReading(() => {
+      if (left-- === 0) throw new Error('the disk is full')
+    })
+    await capture.reindex()
+    await capture.close()
+    runtime.beforeReading(() => undefined)
+    for (const name of fs.readdirSync(home)) fs.rmSync(path.join(home, name))
+    capture = await openCapture(data, home, runtime.adapter)
+    await capture.sync()
+    expect(await all()).toEqual(before)
+    owner = openOwner(home)
+  })
+
+  it('stays on the timeline when its home is forgotten and the index built again, and goes on when that is read again', async () => {
+    owner.append(talk.session, turns(talk, 0, 2))
+    await capture.sync()
+    const before = await all()
+    owner.append(talk.session, turns(talk, 2, 3))
+    const writtenOut = runtime.writtenOut.length
+    for (let round = 0; round < 2; round++) {
+      await capture.reindex([])
+      expect(await all()).toEqual(before)
+      expect(await textOf(2)).toContain('answer 0')
+      expect((await capture.health['search.run']({ text: 'answer', limit: 50 } as never)).hits.length).toBeGreaterThan(
+        0,
+      )
+    }
+    expect(runtime.writtenOut.length).toBe(writtenOut)
+    expect(gaps()).toEqual([])
+
+    await capture.sync()
+    expect((await events()).length).toBe(6)
+    expect(stateInIndex()).toMatchObject([{ state: 'present', generation: 1, source_state: 'present', kept: 1 }])
+    expect(capture.query('select * from source_changes')).toEqual([])
+
+    await capture.reindex([])
+    owner.remove(talk.session)
+    await capture.sync()
+    expect(stateInIndex()).toMatchObject([{ state: 'vanished', source_state: 'vanished' }])
+    expect((await events()).length).toBe(6)
+  })
+
   it('has its secrets covered in everything that is kept and answered', async () => {
     const secret = `ghp_${'Zx9Kq2Lm4Np6Rs8Tv0Wy1Ab3Cd5Ef7Gh9Ij1'.slice(0, 36)}`
     owner.append(talk.session, [...turn(talk, 0, `use ${secret} for it`, `I used ${secret}`), ...turns(talk, 1, 3)])
