@@ -269,6 +269,8 @@ export const endpoints = {
       objects: z.number().int(),
       damaged: z.array(z.string()),
       quarantined: z.array(z.string()),
+      /** What the check does not cover. */
+      note: z.string(),
     }),
   ),
   'store.reindex': mutation(

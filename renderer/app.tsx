@@ -3,7 +3,7 @@ import { lazy } from 'react'
 import { Redirect, Route, Switch, useLocation } from 'wouter'
 import { Button } from './parts/button.tsx'
 import { Empty } from './parts/feedback.tsx'
-import { runPath } from './shell/address.ts'
+import { namedIn, runPath } from './shell/address.ts'
 import { Shell } from './shell/shell.tsx'
 import { TimelineScreen } from './timeline/timeline-screen.tsx'
 import { TransportContext } from './transport/queries.ts'
@@ -50,13 +50,13 @@ function Routes() {
       <Route path="/welcome">
         <TimelineScreen welcome />
       </Route>
-      <Route path="/runs/:run/manifest">{({ run }) => <ManifestScreen key={run} target={run} ofRun />}</Route>
+      <Route path="/runs/:run/manifest">{({ run }) => <ManifestScreen key={run} target={namedIn(run)} ofRun />}</Route>
       <Route path="/runs/:run/at/:seq">
-        {({ run, seq }) => <RunScreen key={run} reference={run} seq={Number(seq)} />}
+        {({ run, seq }) => <RunScreen key={run} reference={namedIn(run)} seq={Number(seq)} />}
       </Route>
-      <Route path="/runs/:run">{({ run }) => <RunReference reference={run} />}</Route>
+      <Route path="/runs/:run">{({ run }) => <RunReference reference={namedIn(run)} />}</Route>
       <Route path="/manifests/:digest">
-        {({ digest }) => <ManifestScreen key={digest} target={digest} ofRun={false} />}
+        {({ digest }) => <ManifestScreen key={digest} target={namedIn(digest)} ofRun={false} />}
       </Route>
       <Route path="/compare">
         <CompareScreen />

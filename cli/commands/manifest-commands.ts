@@ -18,6 +18,16 @@ export const addManifestCommands = (program: Command, session: Session): void =>
       (target: string | undefined, options: { runtime?: string; workspace?: string; home?: string; flag: string[] }) =>
         session.withConnection({ start: true }, async (connection, terminal) => {
           if (target !== undefined && target !== 'now') {
+            const given = [
+              ...(['runtime', 'workspace', 'home'] as const).filter((name) => options[name] !== undefined),
+              ...(options.flag.length > 0 ? ['flag'] : []),
+            ]
+            if (given.length > 0)
+              throw new RepriseError(
+                'wrong_usage',
+                `manifest: ${given.map((name) => `--${name}`).join(', ')} says what to resolve now, and ${target} is stored already`,
+                'leave the target out, or the options',
+              )
             const got = await connection.call('manifest.get', { target })
             for (const damage of got.damage) terminal.note(`damaged: ${plain(damage)}`)
             if (terminal.json) printJson(terminal, got.manifest)

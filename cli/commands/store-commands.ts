@@ -55,7 +55,9 @@ export const addStoreCommands = (program: Command, session: Session): void => {
 
   program
     .command('check')
-    .description('verify the store: objects, manifests, signatures')
+    .description(
+      'verify the store: objects, manifests, signatures; not the index, which is derived from it (`reindex`)',
+    )
     .option('--repair', 'set damaged parts aside and fetch them again (not there yet)')
     .action((options: { repair?: boolean }) =>
       session.withConnection({ start: true }, async (connection, terminal) => {
@@ -69,6 +71,7 @@ export const addStoreCommands = (program: Command, session: Session): void => {
               : `${result.damaged.length} damaged of ${result.objects} objects`,
           )
           for (const damaged of result.damaged) terminal.out(`  ${plain(damaged)}`)
+          terminal.out(plain(result.note))
         }
         return result.ok ? 0 : 1
       }),

@@ -145,13 +145,16 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
     'store.check': async () => {
       const result = await parts.worker.call('check')
       parts.damage.replace(result.damaged)
-      return result
+      return { ...result, note: NOT_CHECKED }
     },
     'store.reindex': async () => {
       const { sessions, events, seconds } = await acts.reindex()
       return { runs: sessions, events, seconds }
     },
   }) satisfies SomeHandlers
+
+const NOT_CHECKED =
+  'the index (index.db) is derived from the store and the homes and is not part of this check; `reprise reindex` builds it anew'
 
 const describeVault = async ({ vault, log }: Parts): Promise<Status['vault']> => {
   try {

@@ -74,6 +74,15 @@ export const resolveNow = async (
   if (!isDirectory(cwd))
     throw new RepriseError('not_found', `workspace: ${cwd} is no directory`, 'give an existing directory')
   const homePath = home === undefined ? defaultHome(parts, runtime) : realPath(path.resolve(home))
+  // An absent home would resolve to a configuration that is empty for no reason anybody could see.
+  if (!isDirectory(homePath))
+    throw new RepriseError(
+      'not_found',
+      `home: ${homePath} is no directory`,
+      home === undefined
+        ? `it is the known home of ${runtime}, and is gone: name another one with --home`
+        : `give the directory in which ${runtime} keeps its configuration`,
+    )
   const resolution = adapter.resolve({
     home: homePath,
     cwd,

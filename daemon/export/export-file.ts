@@ -4,6 +4,7 @@ import path from 'node:path'
 import { RepriseError } from '../../contract/index.ts'
 import type { Cleared } from '../secrets/egress.ts'
 import { codeOf, syncFolder } from '../store/durable.ts'
+import { isOurExport } from './our-export.ts'
 
 export interface ExportTarget {
   /** As given; absolute. */
@@ -86,7 +87,6 @@ async function placeOf(file: string, closed: readonly string[]): Promise<string>
     throw new RepriseError('refused', `file: ${path.dirname(given)} cannot be looked at (${codeOf(error)})`)
   })
   const target = path.join(folder, path.basename(given))
-  // A link in the place of the file would lead elsewhere; a rename replaces the link, not what it points to.
   if (target.split(path.sep).includes('.git'))
     throw new RepriseError(
       'refused',
@@ -111,8 +111,14 @@ async function requireFree(target: string, replace: boolean): Promise<void> {
   if ((await stat(target).catch(() => found)).isDirectory())
     throw new RepriseError('wrong_usage', `file: ${target} is a folder`, 'name a file in it')
   if (!replace) throw exists(target)
-  if (!found.isFile() && !found.isSymbolicLink())
-    throw new RepriseError('refused', `file: ${target} is no ordinary file`, 'choose another name')
+  if (!found.isFile()) throw new RepriseError('refused', `file: ${target} is no ordinary file`, 'choose another name')
+  // A name typed by mistake must not cost a file of somebody's project, least of all configuration of an agent.
+  if (!(await isOurExport(target)))
+    throw new RepriseError(
+      'refused',
+      `file: ${target} was not written by an export of Reprise, and is not replaced`,
+      'choose another name, or remove the file first',
+    )
 }
 
 const exists = (target: string) =>

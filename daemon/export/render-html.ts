@@ -1,4 +1,5 @@
 import type { EventDetail } from '../../contract/index.ts'
+import { HTML_MARK } from './our-export.ts'
 import { factsOf, oneLine, withoutControls } from './render-markdown.ts'
 import type { Lacking, RunDetails } from './run-material.ts'
 
@@ -12,6 +13,7 @@ export const htmlHead = ({ run, coverage }: RunDetails, lacking: readonly Lackin
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
+${HTML_MARK}
 <title>${escapeHtml(title)}</title>
 <style>${STYLE}</style>
 </head>

@@ -23,6 +23,7 @@ import { bringToCurrentVersion } from './format.ts'
 import { checkKeys } from './key-record.ts'
 import { awaitOldWriter, clearLeftovers } from './leftovers.ts'
 import { GitManifestStore } from './manifest-store.ts'
+import { mendPackedRefs } from './mend-packed-refs.ts'
 import { CommitView } from './objects.ts'
 import { GitSessionArchive } from './session-archive.ts'
 import type { CheckResult, Store } from './store.ts'
@@ -68,8 +69,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   await openRepository(context, dir, gitDir, repaired, log)
   for (const message of repaired) log(message)
 
-  const { refs, broken } = await forEachRef(context, gitDir, ['refs/'])
-  const quarantined = await quarantineRefs(dir, gitDir, broken, log)
+  const { refs, quarantined } = await readRefs(context, dir, gitDir, log)
   const seconds = () => Math.floor(options.now().getTime() / 1000)
   const redactor = options.redactor ?? createRedactor(key.hmacKey)
   const reader = new ObjectReader(context, gitDir)
@@ -211,6 +211,30 @@ async function tightenAll(folder: string): Promise<void> {
     if (entry.isDirectory()) await tightenAll(path)
     else await tighten(path, 0o600, [])
   }
+}
+
+/** All refs there are, after those that cannot be read were put aside. Throws `damaged` when git reads none even then. */
+async function readRefs(
+  context: GitContext,
+  dir: string,
+  gitDir: string,
+  log: (message: string) => void,
+): Promise<{ refs: ReadonlyMap<string, string>; quarantined: readonly string[] }> {
+  const first = await forEachRef(context, gitDir, ['refs/'])
+  const { told, lost } = await mendPackedRefs(context, gitDir, first.whole, (path) => toQuarantine(dir, path))
+  for (const message of told) log(message)
+  // By the name of each, as for a ref in a file of its own: what is incomplete for ever must be known after the next start too.
+  for (const [ref, line] of lost) await replaceFile(await freeName(dir, ref.replaceAll('/', '_')), `${line}\n`)
+  const second = told.length === 0 ? first : await forEachRef(context, gitDir, ['refs/'])
+  const quarantined = await quarantineRefs(dir, gitDir, second.broken, log)
+  const { refs, whole } = quarantined.length === 0 ? second : await forEachRef(context, gitDir, ['refs/'])
+  if (!whole)
+    throw new RepriseError(
+      'damaged',
+      `git cannot read the refs of ${gitDir}`,
+      'move refs/ and packed-refs in it away and start again; what the homes still hold is read anew',
+    )
+  return { refs, quarantined: [...told, ...quarantined] }
 }
 
 /** A ref file that git cannot read (emptied by a power cut) stops every later write to it: put aside, told, never dropped. */

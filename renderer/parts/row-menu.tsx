@@ -1,4 +1,5 @@
 import { DropdownMenu } from 'radix-ui'
+import { Button } from './button.tsx'
 
 export interface MenuEntry {
   readonly id: string
@@ -41,6 +42,24 @@ export function RowMenu({ at, entries, onClose }: RowMenuProps) {
       </DropdownMenu.Trigger>
       <DropdownMenu.Portal>
         <DropdownMenu.Content className={menuClass} align="start" sideOffset={2} collisionPadding={8}>
+          <Entries entries={entries} />
+        </DropdownMenu.Content>
+      </DropdownMenu.Portal>
+    </DropdownMenu.Root>
+  )
+}
+
+/** A button that opens a menu: what has no room beside it. */
+export function MoreMenu({ label, entries }: { readonly label: string; readonly entries: readonly MenuEntry[] }) {
+  return (
+    <DropdownMenu.Root modal={false}>
+      <DropdownMenu.Trigger asChild>
+        <Button small aria-label={label} title={label}>
+          ⋯
+        </Button>
+      </DropdownMenu.Trigger>
+      <DropdownMenu.Portal>
+        <DropdownMenu.Content className={menuClass} align="end" sideOffset={2} collisionPadding={8}>
           <Entries entries={entries} />
         </DropdownMenu.Content>
       </DropdownMenu.Portal>

@@ -13,6 +13,7 @@ import {
 } from '../parts/format.ts'
 import { CoverageMark, EffectCount, RuntimeTile, StatusMark, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { MoreMenu } from '../parts/row-menu.tsx'
 import { runPath } from '../shell/address.ts'
 import { whyPath } from '../shell/comparing.ts'
 import { sumTokens } from '../timeline/run-row.tsx'
@@ -56,6 +57,20 @@ export function RunHeader({
           <Button small onClick={onExport}>
             {words.export.act}
           </Button>
+        </span>
+        <span className="ml-auto shrink-0 sm:hidden">
+          <MoreMenu
+            label={words.more}
+            entries={[
+              {
+                id: 'why',
+                label: words.compare.why,
+                disabled: run.manifest === null ? w.noManifest : null,
+                run: () => navigate(whyPath(run.id)),
+              },
+              { id: 'export', label: words.export.act, run: onExport },
+            ]}
+          />
         </span>
       </div>
       <div className="mt-1 flex min-w-0 flex-wrap items-center gap-x-3 gap-y-0.5 text-dense text-text-2">

@@ -28,6 +28,13 @@ export function useAddress() {
   return { path, search, get, set, navigate }
 }
 
+/**
+ * A parameter of a route as it was before it was encoded into a path. The router decodes an address as a whole, which leaves the
+ * characters that separate parts of one (`:` of a digest, `@` of a point) as they were encoded.
+ */
+export const namedIn = (parameter: string) =>
+  parameter.replaceAll(/%(?:2[346BCF]|3[ABDF]|40)/gi, (part) => decodeURIComponent(part))
+
 export const runPath = (run: string, seq?: number | null) =>
   `/runs/${encodeURIComponent(run)}${seq == null ? '' : `/at/${seq}`}`
 export const manifestPath = (target: string) => `/manifests/${encodeURIComponent(target)}`

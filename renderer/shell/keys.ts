@@ -12,11 +12,14 @@ export const modWord = isMac ? '⌘' : 'Ctrl'
 const inText = (target: EventTarget | null) =>
   target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-/** Single letters work only while a list or a scrubber has the focus, and can be switched off (WCAG 2.1.4). */
+/**
+ * Single letters work only while a list or a scrubber has the focus, or nothing has it and the screen is about something they act on; they
+ * can be switched off (WCAG 2.1.4).
+ */
 export const letterAllowed = (target: EventTarget | null) =>
   useView.getState().singleKeys &&
   target instanceof HTMLElement &&
-  target.closest('[data-keys]') !== null &&
+  (target.closest('[data-keys]') !== null || (target === document.body && useScreen.getState().reference !== null)) &&
   !inText(target)
 
 export const goKeys: Readonly<Record<string, string>> = {

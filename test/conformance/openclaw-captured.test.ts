@@ -112,6 +112,9 @@ describe('OpenClaw: captured manifests', () => {
     const captured = openclaw.joinManifest(body, openclaw.inferManifest(evidence))
     expect(manifestBodySchema.parse(captured)).toEqual(captured)
     expect(captured.origin).toBe('captured')
+    const { sources, resolved_order } = captured.instructions
+    const entering = sources.filter(({ position }) => position !== null)
+    expect(resolved_order).toEqual([...new Set(entering.map(({ scope }) => scope))])
     return { evidence, captured, resolved: body }
   }
 })

@@ -25,6 +25,8 @@ const sha256 = (text: string): string => createHash('sha256').update(text, 'utf8
 
 function check({ body, order, texts }: Resolution): void {
   expect(manifestBodySchema.safeParse(body).error).toBeUndefined()
+  const entering = body.instructions.sources.filter(({ position }) => position !== null)
+  expect(body.instructions.resolved_order).toEqual([...new Set(entering.map(({ scope }) => scope))])
   for (const source of body.instructions.sources) {
     expect(texts.has(source.uri)).toBe(true)
     if (source.status === 'not_loaded' || source.status === 'unknown') expect(source.reason, source.uri).not.toBeNull()

@@ -195,6 +195,8 @@ describe('OpenClaw: the recorded databases', () => {
     expect(others).toEqual([])
     const body = openclaw.inferManifest(stretch ?? fail())
     const files = body.instructions.sources
+    expect(body.instructions.resolved_order).toEqual(['workspace'])
+    expect(files.map(({ scope }) => scope)).toContain('workspace')
     expect(
       files.map((file) => ({
         path: file.path,

@@ -149,7 +149,7 @@ describe('B24 for every agent', () => {
       expect(all).toMatch(/please use ‹secret:[a-z-]+:[0-9a-f]{8}› now/)
       expect(all).toContain('and these are the last words')
       for (const format of ['bundle', 'md', 'json'] as const) {
-        const file = path.join(path.dirname(made.home), `${runtime}.${format}`)
+        const file = path.join(path.dirname(made.home), `${runtime}.${format === 'bundle' ? 'tar.gz' : format}`)
         await daemon.call('export.run', { run: id, format, file })
         const written = fs.readFileSync(file)
         expect(leaksIn(`${runtime} ${format}`, format === 'bundle' ? gunzipSync(written) : written)).toEqual([])

@@ -279,7 +279,7 @@ describe('B24: keys of every family', () => {
 
   it('are in no exported file, and are counted', async () => {
     for (const format of exportFormats) {
-      const file = path.join(home.home, `run.${format}`)
+      const file = path.join(home.home, `run.${format === 'bundle' ? 'tar.gz' : format}`)
       const { redactions, bytes } = await daemon.call('export.run', { run, format, file })
       const written = fs.readFileSync(file)
       expect(written.length).toBe(bytes)

@@ -124,6 +124,22 @@ describe('the command', () => {
     const { pieces } = reprise('instructions', target, '--json').json()
     expect(pieces.map((piece: { text: string }) => piece.text)).toContain('Prices are in cents.')
     expect(reprise('manifest', '--runtime', 'claude-code', '--workspace', path.join(home.home, 'nowhere')).code).toBe(3)
+    const gone = path.join(home.home, 'gone')
+    for (const args of [
+      ['manifest', '--runtime', 'claude-code', '--workspace', workspace, '--home', gone],
+      ['diff', target, 'now', '--workspace', workspace, '--home', gone],
+    ]) {
+      const refused = reprise(...args, '--json')
+      expect(refused.code, args.join(' ')).toBe(3)
+      expect(refused.json().error.message).toContain(`home: ${gone} is no directory`)
+    }
+    for (const options of [
+      ['--runtime', 'claude-code'],
+      ['--workspace', workspace],
+      ['--home', gone],
+      ['--flag=--bare'],
+    ])
+      expect(reprise('manifest', target, ...options).code, options.join(' ')).toBe(2)
     const bare = reprise(
       'manifest',
       '--runtime',

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ExportFormat, type Manifest, manifestSchema } from '../../contract/index.ts'
+import { type ExportFormat, exportFormats, type Manifest, manifestSchema } from '../../contract/index.ts'
 import { canonicalBytes } from '../../daemon/manifest/canonical.ts'
 import { startDaemon, type TestDaemon } from '../kit/daemon.ts'
 import { makeFixtureHome, root, type TestHome } from '../kit/fixture-home.ts'
@@ -42,7 +42,7 @@ afterAll(async () => {
   home.remove()
 })
 
-const write = async (id: string, format: ExportFormat, name = `${id}.${format}`) => {
+const write = async (id: string, format: ExportFormat, name = `${id}.${format === 'bundle' ? 'tar.gz' : format}`) => {
   const file = path.join(out, name)
   const answer = await daemon.call('export.run', { run: id, format, file, replace: true })
   expect(answer).toMatchObject({ file, bytes: fs.statSync(file).size })
@@ -149,7 +149,8 @@ describe('where an export may stand', () => {
   it('is a full path in a folder that is there, and no folder itself', async () => {
     expect(await refused('x.md')).toMatch(/^wrong_usage: .*absolute/)
     expect(await refused(path.join(out, 'none/x.md'))).toMatch(/^not_found: .*none/)
-    expect(await refused(out)).toMatch(/^wrong_usage: .*folder/)
+    fs.mkdirSync(path.join(out, 'folder.md'))
+    expect(await refused(path.join(out, 'folder.md'))).toMatch(/^wrong_usage: .*folder/)
     expect(await refused(path.join(out, 'x.md/y.md'))).toMatch(/^(?:not_found|refused): /)
   })
 
@@ -162,13 +163,20 @@ describe('where an export may stand', () => {
       daemon.call('export.run', { run: 'r_000000000000', format: 'md', file, replace: true }),
     ).rejects.toThrow()
     expect(fs.readFileSync(file, 'utf8')).toBe('mine')
-    expect(await refused(file, { replace: true })).toBe('written')
-    expect(fs.readFileSync(file, 'utf8')).toContain('## Events')
-    // A link is replaced, not followed.
+    expect(await refused(file, { replace: true })).toMatch(/^refused: .*kept\.md was not written by an export/)
+    expect(fs.readFileSync(file, 'utf8')).toBe('mine')
+    for (const format of exportFormats) {
+      const again = path.join(out, `again.${format === 'bundle' ? 'tgz' : format}`)
+      for (const replace of [false, true])
+        await expect(daemon.call('export.run', { run, format, file: again, replace })).resolves.toBeTruthy()
+    }
+    const incident = { a: run, b: other, file: path.join(out, 'again.tar.gz') }
+    for (const replace of [false, true]) await daemon.call('export.incident', { ...incident, replace })
+    // A link is neither replaced nor followed.
     const target = path.join(home.home, 'target.md')
     fs.writeFileSync(target, 'not to be touched')
     fs.symlinkSync(target, path.join(out, 'link.md'))
-    expect(await refused(path.join(out, 'link.md'), { replace: true })).toBe('written')
+    expect(await refused(path.join(out, 'link.md'), { replace: true })).toMatch(/^refused: .*no ordinary file/)
     expect(fs.readFileSync(target, 'utf8')).toBe('not to be touched')
     expect(fs.readdirSync(out).filter((name) => name.endsWith('.tmp'))).toEqual([])
   })
@@ -222,6 +230,11 @@ describe('the command', () => {
       ['export', run, other, '-o', 'x.md'],
       ['export', '--incident', run, '-o', 'x.tar.gz'],
       ['export', run, '--format', 'pdf', '-o', 'x.pdf'],
+      ['export', run, '-o', 'x.pdf'],
+      ['export', run, '--format', 'json', '-o', 'x.md'],
+      ['export', '--incident', run, other, '-o', 'x.html'],
+      ['export', `${run}@2`, '-o', 'x.md'],
+      ['export', `${run}#1`, '-o', 'x.md'],
     ])
       expect((await reprise(...args)).code, args.join(' ')).toBe(2)
     expect((await reprise('export', 'r_ffffffffffff', '-o', 'x.md')).code).toBe(3)

@@ -10,6 +10,8 @@ type Instructions = ManifestBody['instructions']
 
 const FROM_PROMPT = 'as the system prompt in the trajectory of the turn shows it'
 const FROM_REPORT = "as the program's own report on the prompt names it"
+/** What a record shows are files of the workspace; which of them a hook added it does not say. */
+const SCOPE = 'workspace'
 const MISSING = '[MISSING] Expected at: '
 
 /** Order of the prompt (runtime page 5.2); the report lists files in the order in which they are loaded. */
@@ -62,7 +64,7 @@ export function inferInstructions(
     .sort((a, b) => rankOf(a) - rankOf(b) || (a.path < b.path ? -1 : 1))
   return {
     effective_digest: null,
-    resolved_order: entering.map(({ path }) => path),
+    resolved_order: entering.length > 0 ? [SCOPE] : [],
     sources: [...entering.map((file, position) => reported(file, position)), ...leftOut(report.files)],
   }
 }
@@ -89,7 +91,7 @@ function fromPrompt(
   return {
     effective_digest:
       covered.length > 0 ? null : effectiveDigest(shown.map(({ path, text }) => ({ path, label: null, text }))),
-    resolved_order: shown.map(({ path }) => path),
+    resolved_order: shown.length > 0 ? [SCOPE] : [],
     sources: [
       ...shown.map(({ path, text }, position) => {
         const file = files.find((one) => one.path === path && one.injected === text.length)
@@ -132,7 +134,7 @@ function sourceOf(path: string, position: number | null, rule: string): Manifest
   return {
     uri: path.startsWith('/') ? pathToFileURL(path).href : `record:${path}`,
     path,
-    scope: 'workspace',
+    scope: SCOPE,
     kind: nameOf(path) === 'MEMORY.md' ? 'memory' : 'instructions',
     label: null,
     position,

@@ -75,6 +75,13 @@ describe('causes', () => {
     expect(within(pane).getByText('both end with a test')).toBeTruthy()
   })
 
+  it('opens the manifest an evidence rests on, by its digest as it is written', async () => {
+    const { transport } = openCompared()
+    const pane = await screen.findByRole('region', { name: 'Evidence for 1' })
+    fireEvent.click(within(pane).getByRole('link', { name: 'no path matched' }))
+    await waitFor(() => expect(transport.called('manifest.get').at(-1)?.input).toEqual({ target: digest('a') }))
+  })
+
   it('opens the change of configuration an evidence names', async () => {
     openApp('/timeline?q=kind%3Aconfiguration&change=d_1', {
       'timeline.page': () => page([{ type: 'configuration', at: drift().at, id: 'd_1', drift: drift() }]),

@@ -70,12 +70,13 @@ describe('changes of configuration on the timeline', () => {
   })
 
   it('opens the comparison of the two states, or the manifest where there was none before', async () => {
-    timeline(drift(), lost)
+    const { transport } = timeline(drift(), lost)
     const grid = await screen.findByRole('treegrid')
     grid.focus()
     for (let i = 0; i < 3; i += 1) fireEvent.keyDown(grid, { key: 'ArrowDown' })
     fireEvent.keyDown(grid, { key: 'Enter' })
     await waitFor(() => expect(location.pathname).toBe(`/manifests/${encodeURIComponent(digest('b'))}`))
+    await waitFor(() => expect(transport.called('manifest.get').at(-1)?.input).toEqual({ target: digest('b') }))
   })
 
   it('opens the one the address names, even when its row is not among those loaded', async () => {

@@ -129,7 +129,9 @@ describe('health', () => {
     expect(screen.getByText('unknown')).toBeTruthy()
   })
   it('checks the store when asked', async () => {
-    openApp('/health', { 'store.check': () => ({ ok: false, objects: 9, damaged: ['9f12'], quarantined: [] }) })
+    openApp('/health', {
+      'store.check': () => ({ ok: false, objects: 9, damaged: ['9f12'], quarantined: [], note: '' }),
+    })
     fireEvent.click(await screen.findByRole('button', { name: 'Check store' }))
     expect(await screen.findByText(/1 object is damaged: 9f12/)).toBeTruthy()
   })

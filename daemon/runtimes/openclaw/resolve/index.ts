@@ -218,7 +218,7 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
             ),
           )
         : null,
-      resolved_order: bootstrap.loaded.map((source) => path.relative(agent?.workspace ?? '', source.path ?? '')),
+      resolved_order: [...new Set(bootstrap.loaded.map((source) => source.scope))],
       sources: all.map((source) => toManifestSource(source, order)),
       truncation_notice: bootstrap.hasNotice,
     },
