@@ -126,11 +126,12 @@ export function findAssignments(text: string, open: boolean): Finding[] {
     if (kind === null) continue
     const value = valueAfter(text, hit.index + hit[0].length, hit[0], kind, open)
     if (value === null) continue
-    if (SPOKEN.test(hit[0]) && !isSpokenSecret(kind, value.text)) continue
-    const family = judgeAssignment(name, value.text, value.quoted || SPOKEN.test(hit[0]))
+    const spoken = SPOKEN.test(hit[0])
+    const said = spoken ? value.text.replace(/[.,:!?)]+$/, '') : value.text
+    if (spoken && !isSpokenSecret(kind, said)) continue
+    const family = judgeAssignment(name, said, value.quoted || spoken)
     if (family === null) continue
-    const covered =
-      kind === 'authorization' ? credentialsIn(value.text) : { skip: 0, length: value.text.trimEnd().length }
+    const covered = kind === 'authorization' ? credentialsIn(value.text) : { skip: 0, length: said.trimEnd().length }
     const start = value.start + covered.skip
     findings.push({ start, end: start + covered.length, family })
     NAMED.lastIndex = value.start + value.text.length
@@ -146,8 +147,7 @@ const TERM =
   /^(?:base\d|sha-?\d|md5|utf-?\d|oauth|argon|pbkdf|bcrypt|scrypt|[rehp]s\d{3}|aes|ed25519|x509|rsa|rfc|iso|http|ipv|uuid|k8s|i18n|s3|ec2|e2e|v?\d+(?:[.-]|x\d|st\b|nd\b|rd\b|th\b|h\b|m\b|s\b|ms\b|min|d\b|days?|hours?|bits?|bytes?|chars?|kb|mb|\+))/i
 
 /** In a sentence only what is no word: letters and digits mixed, no code, no address. */
-function isSpokenSecret(kind: Kind, given: string): boolean {
-  const text = given.replace(/[.,:!?]+$/, '')
+function isSpokenSecret(kind: Kind, text: string): boolean {
   if (!/\d/.test(text) || !/[A-Za-z]/.test(text) || TERM.test(text) || /\s|:\/\/|^[.~]?\/|[()[\]{}]/.test(text))
     return false
   if (/\.[a-z]{1,5}$|^[a-z]+(?:[-_][a-z]+)*[-_]\d{1,2}$|^[A-Z_]+\d?$/.test(text)) return false

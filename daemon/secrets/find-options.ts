@@ -45,7 +45,8 @@ const LINE = 240
 
 /** Words that stand for a value in a usage line. */
 const USAGE =
-  /^(?:[A-Z][A-Z_]*|pass(?:word|wd|phrase)?|pwd|token|secret|key|api[-_]?key|value|string|str|text|required|optional|your|my|some|the|example|redacted|placeholder|stdin|file|env|prompt|yes|no)(?:[-_ ](?:here|value|token|password|key|secret|string|name|var|file))*$|^(?:your|my|some|enter)[-_ ]/i
+  /^(?:pass(?:word|wd|phrase)?|pwd|token|secret|key|api[-_]?key|value|string|str|text|required|optional|your|my|some|the|example|redacted|placeholder|stdin|file|env|prompt|yes|no)(?:[-_ ](?:here|value|token|password|key|secret|string|name|var|file))*$|^(?:your|my|some|enter)[-_ ]/i
+const VARIABLE = /^[A-Z][A-Z_]*$/
 const WORDS = /^[A-Za-z]+(?:[-_ ./,:'()]+[A-Za-z]+)*$/
 const PATH =
   /^(?:\.{0,2}\/|~\/|[A-Za-z]:[\\/]|https?:|file:|(?:id|type|src|source|env|file|fd)[=:])|\.(?:pem|key|crt|json|ya?ml|txt|env)$/
@@ -63,7 +64,7 @@ export function judgeOption(flag: string, given: string, sure: boolean): string 
 function judge(kind: Kind, vague: boolean, text: string, sure: boolean): boolean {
   if (text.length < (sure ? 4 : 5) || text.startsWith('-') || text.includes('\u2039') || STAND_IN.test(text))
     return false
-  if (INNER_TEMPLATE.test(text) || PATH.test(text) || USAGE.test(text)) return false
+  if (INNER_TEMPLATE.test(text) || PATH.test(text) || USAGE.test(text) || VARIABLE.test(text)) return false
   if (/\s/.test(text)) return sure && kind === 'password' && /\d/.test(text) && text.split(/\s+/).length <= 6
   if (vague) return text.length >= 16 && /\d/.test(text) && entropyOf(text) >= 3
   if (/^\d+$/.test(text)) return kind === 'password' ? sure : text.length >= 12
@@ -117,7 +118,13 @@ function shortFlag(text: string, at: number, name: string, end: number): Finding
   const before = text.slice(Math.max(0, at - LINE), at)
   if (name.length <= 4 && name.includes('S')) return pipedIn(before, at) ?? givenIn(text, before, end)
   const line = before.slice(
-    Math.max(...['\n', '|', ';', '&', '\\n'].map((sign) => before.lastIndexOf(sign) + sign.length)),
+    Math.max(
+      0,
+      ...['\n', '|', ';', '&', '\\n'].map((sign) => {
+        const last = before.lastIndexOf(sign)
+        return last < 0 ? 0 : last + sign.length
+      }),
+    ),
   )
   if (!SHORT.some(({ flag, program }) => flag.test(name) && program.test(line))) return null
   const glued = name.length > 1
