@@ -32,7 +32,7 @@ export function createRedactor(hmacKey: Uint8Array): Redactor {
       let at = 0
       for (const finding of found) {
         const secret = text.slice(finding.start, finding.end)
-        const placeholder = placeholderOf(finding.family, secret, 'utf8')
+        const placeholder = placeholderOf(finding.family, coreOf(text, finding), 'utf8')
         findings.push({ ...finding, placeholder })
         out += text.slice(at, finding.start) + cover(secret, placeholder)
         at = finding.end
@@ -48,11 +48,12 @@ export function createRedactor(hmacKey: Uint8Array): Redactor {
       if (found.length === 0) return { bytes, findings: 0 }
       const pieces: Uint8Array[] = []
       let at = 0
-      for (const { start, end, family } of found) {
+      for (const finding of found) {
+        const { start, end, family } = finding
         const secret = text.slice(start, end)
         pieces.push(
           buffer.subarray(at, start),
-          Buffer.from(cover(secret, placeholderOf(family, secret, 'latin1')), 'utf8'),
+          Buffer.from(cover(secret, placeholderOf(family, coreOf(text, finding), 'latin1')), 'utf8'),
         )
         at = end
       }
@@ -63,3 +64,6 @@ export function createRedactor(hmacKey: Uint8Array): Redactor {
     keyed: (value) => `hmac:${hmac(value).slice(0, 16)}`,
   }
 }
+
+const coreOf = (text: string, { start, end, core }: Finding): string =>
+  text.slice(core?.start ?? start, core?.end ?? end)

@@ -6,20 +6,20 @@ import type { Finding } from './redactor.ts'
  * a URL. Here the value has to look like one, because names alone are everywhere in code.
  */
 const NAMED =
-  /(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|authorization|cookie|key|_pat|auth)(?:[-_]?(?:value|base64|b64|id|\d{1,2}))?(?:\\*["'`\]]){0,2}[ \t]{0,4}(?::=|=>|=|:|,|>)/gi
+  /(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|authorization|cookie|key|_pat|auth)(?:[-_]?(?:value|base64|b64|id|\d{1,2}))?(?:\\*["'`\]]){0,2}(?:[ \t]{0,4}(?::=|=>|=|:|,|>)|(?:[ \t](?:for|of|on|at)(?:[ \t](?:the|my|our))?[ \t][\w.@-]{1,40}){0,2}[ \t](?:is|was|to)(?:[ \t]now|[ \t]be)?:?(?=[ \t]))/gi
 const URL_CREDENTIALS =
   /:\\{0,4}\/\\{0,4}\/(?:([^\s"'`<>\\/@:]{0,120}):([^\s"'`<>\\/@]{2,256})|([A-Za-z0-9_-]{20,200}))@(?=[A-Za-z0-9[$_%-])/g
-const COMMAND_LINE = /--[a-z][a-z-]{0,20}?(?:password|passwd|token|secret|key)[ \t]+(?=[^\s-])/gi
 const USER_OPTION =
   /-(?:u|-user)[ =](?<=(?:^|[\s"'])-+user[ =]|(?:^|[\s"'])-u[ =])\\*["']?[^\s:"'\\]{1,80}:([^\s"'\\]{4,200})/g
 const NETRC = /login[ \t]+\S{1,100}[ \t]+password[ \t]+([^\s"'\\]{4,200})/g
 
 /** Values that stand for a secret or come from elsewhere: variables, templates, code, masks. */
-const STAND_IN =
+export const STAND_IN =
   /^(?:[$%<{[(*]|\.{3}|x{3,}|-+$|#|process\.|os\.|env\.|env\[|import\.|config\.|settings\.|self\.|this\.|options\.|args\.|getenv|null\b|none\b|undefined\b|true\b|false\b|string\b|number\b|\[?redacted|changeme\b|func\b|function\b|async\b|await\b|new\b|return\b)/i
-const INNER_TEMPLATE = /\$\{|\{\{|<[a-z_-]+>|%\(|\.\.\.$/i
+export const INNER_TEMPLATE = /\$\{|\{\{|<[a-z_-]+>|%\(|\.\.\.$/i
 const ALL_WORDS = /^[A-Za-z]+(?:[-_ .][A-Za-z]+)*$/
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+export const isUuid = (text: string): boolean => UUID.test(text)
 const SCHEME = /^(?:bearer|basic|token|digest|apikey|bot|negotiate|key|aws4-hmac-sha256)\s+/i
 
 type Kind = 'password' | 'aws-secret' | 'secret' | 'token' | 'api-key' | 'authorization' | 'cookie'
@@ -121,21 +121,46 @@ export function findAssignments(text: string, open: boolean): Finding[] {
   const findings: Finding[] = []
   NAMED.lastIndex = 0
   for (let hit = NAMED.exec(text); hit !== null; hit = NAMED.exec(text)) {
-    const name = nameBefore(text, hit.index) + (/^[\w-]+/.exec(hit[0])?.[0] ?? '')
+    const name = spokenName(text, hit.index, nameBefore(text, hit.index) + (/^[\w-]+/.exec(hit[0])?.[0] ?? ''))
     const kind = kindOfName(name)
     if (kind === null) continue
     const value = valueAfter(text, hit.index + hit[0].length, hit[0], kind, open)
     if (value === null) continue
-    const family = judgeAssignment(name, value.text, value.quoted)
+    const spoken = SPOKEN.test(hit[0])
+    const said = spoken ? value.text.replace(/[.,:!?)]+$/, '') : value.text
+    if (spoken && !isSpokenSecret(kind, said)) continue
+    const family = judgeAssignment(name, said, value.quoted || spoken)
     if (family === null) continue
-    const covered =
-      kind === 'authorization' ? credentialsIn(value.text) : { skip: 0, length: value.text.trimEnd().length }
+    const covered = kind === 'authorization' ? credentialsIn(value.text) : { skip: 0, length: said.trimEnd().length }
     const start = value.start + covered.skip
     findings.push({ start, end: start + covered.length, family })
     NAMED.lastIndex = value.start + value.text.length
   }
-  findings.push(...findInUrls(text), ...findOnCommandLines(text))
+  findings.push(...findInUrls(text), ...findCredentialPairs(text))
   return findings
+}
+
+/** `password is X`, in a sentence. */
+const SPOKEN = /[ \t](?:is|was|to)(?:[ \t]now|[ \t]be)?:?$/i
+/** Terms with digits that sentences say of secrets: how they are made, how long they are or last. */
+const TERM =
+  /^(?:base\d|sha-?\d|md5|utf-?\d|oauth|argon|pbkdf|bcrypt|scrypt|[rehp]s\d{3}|aes|ed25519|x509|rsa|rfc|iso|http|ipv|uuid|k8s|i18n|s3|ec2|e2e|v?\d+(?:[.-]|x\d|st\b|nd\b|rd\b|th\b|h\b|m\b|s\b|ms\b|min|d\b|days?|hours?|bits?|bytes?|chars?|kb|mb|\+))/i
+
+/** In a sentence only what is no word: letters and digits mixed, no code, no address. */
+function isSpokenSecret(kind: Kind, text: string): boolean {
+  if (!/\d/.test(text) || !/[A-Za-z]/.test(text) || TERM.test(text) || /\s|:\/\/|^[.~]?\/|[()[\]{}]/.test(text))
+    return false
+  if (/\.[a-z]{1,5}$|^[a-z]+(?:[-_][a-z]+)*[-_]\d{1,2}$|^[A-Z_]+\d?$/.test(text)) return false
+  return kind === 'password' ? text.length >= 6 : text.length >= 12 && entropyOf(text) >= 2.8
+}
+
+/** `API key: X` is judged as `API key`, a `key` alone is none. */
+function spokenName(text: string, at: number, name: string): string {
+  if (!/^key$/i.test(name)) return name
+  const before = /(?:api|access|secret|auth|license|licence|signing|encryption|private|admin|master)[ \t]$/i.exec(
+    text.slice(Math.max(0, at - 12), at),
+  )
+  return before === null ? name : `${before[0].trim().replace('licence', 'license')}_key`
 }
 
 /** The part of a header's value after its scheme; one word, except where the scheme has parameters. */
@@ -213,16 +238,8 @@ function findInUrls(text: string): Finding[] {
   return findings
 }
 
-function findOnCommandLines(text: string): Finding[] {
+function findCredentialPairs(text: string): Finding[] {
   const findings: Finding[] = []
-  COMMAND_LINE.lastIndex = text.includes('--') ? 0 : text.length
-  for (let hit = COMMAND_LINE.exec(text); hit !== null; hit = COMMAND_LINE.exec(text)) {
-    const name = hit[0].trim().replace(/^-+/, '')
-    const value = valueAfter(text, hit.index + hit[0].length, hit[0], 'password', false)
-    const family = value === null ? null : judgeAssignment(name, value.text, value.quoted)
-    if (value !== null && family !== null)
-      findings.push({ start: value.start, end: value.start + value.text.length, family })
-  }
   for (const [pattern, sign] of [
     [USER_OPTION, '-u'],
     [NETRC, 'login'],

@@ -1,6 +1,8 @@
 import { findAssignments } from './find-assignments.ts'
 import { findInBase64 } from './find-base64.ts'
+import { findOptions } from './find-options.ts'
 import { findPrivateKeys } from './find-private-keys.ts'
+import { findUrlKeys } from './find-url-keys.ts'
 import { findVendorKeys } from './find-vendor-keys.ts'
 import type { Finding } from './redactor.ts'
 import { escapeRegExp, vendorRules } from './vendor-rules.ts'
@@ -74,7 +76,7 @@ function search(text: string, open: boolean): Finding[] {
 
 function direct(text: string, open: boolean): Finding[] {
   const findings = findVendorKeys(text)
-  findings.push(...findPrivateKeys(text), ...findAssignments(text, open))
+  findings.push(...findPrivateKeys(text), ...findAssignments(text, open), ...findOptions(text), ...findUrlKeys(text))
   return findings
 }
 
@@ -89,8 +91,11 @@ function merge(findings: readonly Finding[]): Finding[] {
       merged.push(finding)
       continue
     }
-    const family = rank(finding) < rank(last) ? finding.family : last.family
-    merged[merged.length - 1] = { start: last.start, end: Math.max(last.end, finding.end), family }
+    const best = rank(finding) < rank(last) ? finding : last
+    const end = Math.max(last.end, finding.end)
+    const core = best.core ?? { start: best.start, end: best.end }
+    const own = rank(best) === 0 && (core.start !== last.start || core.end !== end)
+    merged[merged.length - 1] = { start: last.start, end, family: best.family, ...(own ? { core } : {}) }
   }
   return merged
 }
@@ -105,6 +110,7 @@ export const NAMED_FAMILIES = new Set([
   'authorization',
   'cookie',
   'url-credentials',
+  'url-key',
   'cut-key',
 ])
 

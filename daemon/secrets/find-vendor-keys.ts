@@ -96,7 +96,7 @@ function matchAt(text: string, at: number, rules: readonly CompiledRule[]): Find
     if (rule.bounded === true && !isBoundary(text, start)) continue
     rule.pattern.lastIndex = at
     const own = rule.pattern.exec(text)
-    const { match, end } = acrossLines(text, at, rule, own?.[0] ?? null)
+    const { match, end } = withoutEnding(rule, acrossLines(text, at, rule, own?.[0] ?? null))
     if (match !== null && rule.before === undefined && insideBlob(text, start)) continue
     if (match === null || (rule.check !== undefined && !rule.check(match))) continue
     return {
@@ -106,6 +106,23 @@ function matchAt(text: string, at: number, rules: readonly CompiledRule[]): Find
     }
   }
   return null
+}
+
+/** The end of a sentence, or of a file's name (`.txt`), that a form with dots takes for its own: the key is the same one without. */
+function withoutEnding(rule: CompiledRule, found: Reach): Reach {
+  if (found.match === null) return found
+  const match = found.match.replace(/(?:\.(?:[a-z]{1,8}|[a-z][a-z0-9]{1,3}))*[.-]*$/, '')
+  if (match.length === found.match.length) return found
+  rule.pattern.lastIndex = 0
+  return rule.pattern.exec(match)?.[0] === match
+    ? { match, end: found.end - (found.match.length - match.length) }
+    : found
+}
+
+/** A key from its anchor on, and where it ends in the text. */
+interface Reach {
+  readonly match: string | null
+  readonly end: number
 }
 
 const DOTTED_REST = /[A-Za-z0-9_+/.~%-]{1,800}={0,2}/y
@@ -120,12 +137,7 @@ const MOST_LINES = 4
  * A key that a line end cuts: what stands on the next line belongs to it when it looks as random as a key. Without a first part that is a
  * key by itself, both together must be one.
  */
-function acrossLines(
-  text: string,
-  at: number,
-  rule: CompiledRule,
-  own: string | null,
-): { readonly match: string | null; readonly end: number } {
+function acrossLines(text: string, at: number, rule: CompiledRule, own: string | null): Reach {
   let match = own
   let end = at + (own?.length ?? 0)
   let joined = own ?? wordAt(text, at + rule.anchor.length, rule.anchor)

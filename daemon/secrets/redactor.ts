@@ -3,6 +3,8 @@ export interface Finding {
   readonly start: number
   readonly end: number
   readonly family: string
+  /** The key itself, where more than it is covered; the placeholder is made of it, so that it is the same one everywhere. */
+  readonly core?: { readonly start: number; readonly end: number }
 }
 
 /**

@@ -38,7 +38,12 @@ export const vendorRules: readonly VendorRule[] = [
     bounded: true,
     check: hasDigit,
   },
-  { family: 'github', anchors: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'], rest: '[A-Za-z0-9_.-]{30,}' },
+  {
+    family: 'github',
+    anchors: ['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'],
+    // Of 36 letters and digits, and the longer ones with dots; what is glued to the first (`-old.txt`) is no part of it.
+    rest: '(?:[A-Za-z0-9]{36}(?![A-Za-z0-9])|[A-Za-z0-9_.-]{30,})',
+  },
   { family: 'github', anchors: ['github_pat_'], rest: '[A-Za-z0-9_]{20,}' },
   {
     family: 'gitlab',
