@@ -1,6 +1,7 @@
 import type { CauseSide } from './causes/draft.ts'
 import { entryOf, TEXTS } from './causes/sources.ts'
 import type { Change, Row } from './fields.ts'
+import { whyRecordOnly } from './record-sources.ts'
 
 /**
  * What was found and not loaded leaves no trace in a record, so a manifest made from one does not know it. But a record that tells what
@@ -14,6 +15,7 @@ export const settleByRecord = (changes: readonly Change[], a: CauseSide, b: Caus
     const [there, silent] = unknown_on === 'a' ? [b, a] : [a, b]
     const row = item[there.letter]
     if (row === null || item[silent.letter] !== null || !TEXTS.has(String(row.kind))) return change
+    if (whyRecordOnly(row, silent, there) !== null) return change
     if (entryOf(there, row).entered !== true || !tellsWhatEntered(silent)) return change
     const absent: Row = { path: row.path, kind: row.kind, status: 'not_loaded', reason: SILENT }
     if (entryOf(silent, absent).entered !== false) return change

@@ -9,6 +9,7 @@ import { categoryOf } from './categories.ts'
 import { isPresent, type Knowledge } from './knowledge.ts'
 import { itemKeys } from './list-items.ts'
 import type { Cover } from './places.ts'
+import { knownOnlyInRecord, pairByText, sameOrder, whyRecordOnly } from './record-sources.ts'
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -73,7 +74,8 @@ const VOLATILE = new Set([
   // Compared as the order of what enters, see `comparePositions`.
   'instructions.sources.position',
 ])
-const VOLATILE_NAME = /(^|\.)(used|(m|c|a)time(_ms)?|inode|read_at|pid|session_(key|id|ref)|parent_session)$/
+const VOLATILE_NAME =
+  /(^|\.)(used|(m|c|a)time(_ms)?|inode|read_at|pid|session_(key|id|ref)|(parent|previous)_session)$|^context\.lineage\.|^context\.session_scope\.(?!kind$)/
 
 /**
  * What another way of making a manifest says in other words: where something was found, by which rule, in whose list. Only between two of
@@ -94,12 +96,24 @@ const SETTLED_BY_RUN = new Set([
   'execution.runtime_version',
 ])
 
+/** What only the record of a run tells: nothing there, on whichever side, says nothing. */
+const TOLD_BY_RECORD =
+  /^execution\.(parameters|platform|build|client|history_mode|model_api|system_prompt|system_prompt_digest|requested_model)$/
+/** What flags decide before any file does. */
+const SET_BY_FLAGS =
+  /^(policy\.permissions\.mode|execution\.(sandbox\..+|approval\w*|endpoint_profile|provider|reasoning|model|image))$/
+/** What the session decides, not the configuration: two of them differ in it, and one that has not begun has none. */
+const SET_BY_SESSION = /^(context\.session_scope\.kind|execution\.agent\.chosen_by)$/
+/** What makes up the text of a source; all else another way of making a manifest tells in other words. */
+const OF_THE_TEXT = /^instructions\.sources\.(digest|text_digest|bytes|raw_chars|truncated|scan)(\.|$)/
+
 export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
   const changes: Change[] = []
   const tallies = new Map(compareCategories.map((category) => [category, emptyTally()]))
   const mixed = a.body.origin !== b.body.origin
   const resolvedSide = mixed ? (a.body.origin === 'resolved' ? 'a' : b.body.origin === 'resolved' ? 'b' : null) : null
   const inferredSide = mixed ? (a.body.origin === 'inferred' ? 'a' : b.body.origin === 'inferred' ? 'b' : null) : null
+  const sides = { a, b }
   const coverOf = { a: deepCover(a.cover), b: deepCover(b.cover) }
 
   const record = (
@@ -153,7 +167,26 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     if (resolvedSide !== null && SETTLED_BY_RUN.has(plain))
       return { side: resolvedSide, why: 'known only once the agent has started' }
     const [hasA, hasB] = [isPresent(va), isPresent(vb)]
+    if (plain === 'policy.capability_id') return whyNoCapabilityId()
+    if (plain === 'instructions.effective_digest') {
+      const side = knownOnlyInRecord(a, b)
+      if (side !== null) return { side, why: 'the record shows it together with words of the program' }
+    }
+    if (plain === 'instructions.resolved_order' && mixed)
+      return { side: resolvedSide ?? inferredSide ?? 'a', why: 'the two manifests name what enters in different ways' }
+    if (resolvedSide !== null && SET_BY_SESSION.test(plain))
+      return { side: resolvedSide, why: 'it depends on the session that is begun' }
+    if (resolvedSide !== null && SET_BY_FLAGS.test(plain) && areFlagsOpen(resolvedSide))
+      return { side: resolvedSide, why: 'the flags of the start decide it, and those of the other side are not known' }
     if (plain.startsWith('task.') && hasA !== hasB) return { side: hasA ? 'b' : 'a', why: 'no task is known there' }
+    if (item === null && hasA !== hasB) {
+      const silent = hasA ? 'b' : 'a'
+      if (TOLD_BY_RECORD.test(plain)) return { side: silent, why: 'its record does not tell it' }
+      if (sides[silent].body.origin === 'inferred' && !TOLD_BY_ALL.has(plain))
+        return { side: silent, why: 'the session record does not tell it' }
+    }
+    if (mixed && item !== null && item.a !== null && item.b !== null && hasA !== hasB && /digest$/.test(plain))
+      return { side: hasA ? 'b' : 'a', why: 'a manifest made in this way does not tell it' }
     if (mixed && item === null && hasA !== hasB && !TOLD_BY_ALL.has(plain))
       return { side: hasA ? 'b' : 'a', why: 'a manifest made in this way does not tell it' }
     if (inferredSide !== null && item !== null && !(inferredSide === 'a' ? hasA : hasB))
@@ -170,15 +203,42 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     return { side, why: side === 'a' ? whyA : whyB, both: whyA !== null && whyB !== null }
   }
 
+  /** A digest over all lists: it says nothing where one of them may miss things. */
+  const whyNoCapabilityId = (): { readonly side: 'a' | 'b'; readonly why: string; readonly both?: boolean } | null => {
+    if (mixed)
+      return {
+        side: resolvedSide ?? inferredSide ?? 'a',
+        why: 'the two manifests were made in different ways and list different things',
+      }
+    const [openA, openB] = [a, b].map(({ knowledge }) =>
+      knowledge.entries.find(({ field }) => /^capabilities(\.|$)/.test(field)),
+    )
+    const open = openA ?? openB
+    if (open === undefined) return null
+    return { side: openA ? 'a' : 'b', why: open.why, both: openA !== undefined && openB !== undefined }
+  }
+
+  /** Resolved without flags, beside a run that may have had some. */
+  const areFlagsOpen = (resolved: 'a' | 'b'): boolean => {
+    const [now, run] = resolved === 'a' ? [a, b] : [b, a]
+    return (
+      !isPresent(now.body.execution.flags) &&
+      !isPresent(run.body.execution.flags) &&
+      run.knowledge.why('execution.flags', false) !== null
+    )
+  }
+
   const leaf = (place: Place, va: unknown, vb: unknown): void => {
     const { plain } = place
     if (VOLATILE.has(plain) || VOLATILE_NAME.test(plain)) return
     if (mixed && place.item !== null && DESCRIPTIVE.test(plain)) return
+    if (mixed && plain.startsWith('instructions.sources.') && !OF_THE_TEXT.test(plain)) return
     const [hasA, hasB] = [isPresent(va), isPresent(vb)]
     const isSame =
       va === vb ||
       sameJson(va, vb) ||
       sameJson(coverOf.a(va), coverOf.b(vb)) ||
+      (plain === 'instructions.resolved_order' && sameOrder(a, b)) ||
       (a.cover !== b.cover && hasA && hasB && isSameBehind(plain, a, b, coverOf))
     if (isSame || (!hasA && !hasB)) {
       const isKnown = hasA || (a.knowledge.why(plain, false) === null && b.knowledge.why(plain, false) === null)
@@ -240,12 +300,16 @@ export const compareFields = (a: FieldSide, b: FieldSide): FieldComparison => {
     const side = missing === 'a' ? a : b
     if (plain === 'external' && row.state === 'not_captured') return String(row.reason ?? 'it cannot be captured')
     if (plain === 'instructions.sources') {
+      const uncertain = whyRecordOnly(row, side, missing === 'a' ? b : a)
+      if (uncertain !== null) return uncertain
       // What entered at start is complete wherever its digest is known.
       const complete = side.knowledge.why('instructions.effective_digest', false) === null
       if (isEntering(row) && complete) return null
       const own = typeof row.uri === 'string' ? side.knowledge.whySource(row.uri) : null
       if (own !== null) return own
     }
+    if (AS_GOOD_ON_BOTH.has(plain) && side.body.origin === 'inferred')
+      return side.knowledge.why(plain, false) ?? 'the session record does not tell it'
     if (
       AS_GOOD_ON_BOTH.has(plain) &&
       (listed || (a.knowledge.why(plain, false) !== null && b.knowledge.why(plain, false) !== null))
@@ -364,7 +428,7 @@ const brief = (row: Row): Row =>
     Object.entries(row).filter(([key, value]) => isPresent(value) && key !== 'used' && key !== 'classification'),
   )
 
-interface Pair {
+export interface Pair {
   readonly key: string
   readonly a: Row | null
   readonly b: Row | null
@@ -387,7 +451,7 @@ const pairItems = (
     if (known) known.b = b[n] as Row
     else pairs.set(id, { key: shown, a: null, b: b[n] as Row })
   })
-  return [...pairs.values()]
+  return list === 'instructions.sources' ? pairByText([...pairs.values()]) : [...pairs.values()]
 }
 
 /** Things that enter on both sides, in another order. */

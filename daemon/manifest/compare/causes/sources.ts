@@ -198,6 +198,9 @@ const wording = (
   if (changed(changes, 'lazy') && !changed(changes, 'text_digest'))
     return { kind, title: `${noun} now applies to ${patternsOf(item.b)}` }
   if (changed(changes, 'text_digest') || changed(changes, 'digest')) return { kind, title: `${noun} changed` }
+  // Where neither side has the text, its length is all that is known of it.
+  const length = changed(changes, 'raw_chars')
+  if (length) return { kind, title: `${noun} changed: ${String(length.before)} → ${String(length.after)} characters` }
   if (changed(changes, 'position')) return { kind, title: `${noun} enters the context at another place` }
   return { kind, title: `${noun} is found in another way` }
 }
