@@ -57,7 +57,8 @@ while (Date.now() < end) {
     db.close()
     db = open()
   }
-  if (rounds % 50 === 0) attempt(() => db.exec('begin immediate; delete from entry; update counter set rows = 0; commit; vacuum'))
+  if (rounds % 50 === 0)
+    attempt(() => db.exec('begin immediate; delete from entry; update counter set rows = 0; commit; vacuum'))
 }
 // An owner that closes during a read leaves its log behind, as with any other reader: the reader stops first.
 process.stdout.write('closing\n')

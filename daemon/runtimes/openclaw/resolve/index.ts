@@ -1,4 +1,3 @@
-import path from 'node:path'
 import canonicalize from 'canonicalize'
 import { MANIFEST_VERSION, type ManifestBody } from '../../../../contract/index.ts'
 import { effectiveDigest } from '../../../manifest/effective-text.ts'
