@@ -6,7 +6,9 @@ import { replaceFile } from './durable.ts'
 
 /** First line of the file as git writes it; all our refs name commits, so none has a peeled line. */
 const HEAD = '# pack-refs with: peeled fully-peeled sorted '
-const LINE = /^([0-9a-f]{40}) (refs\/(?:sessions\/r_[0-9a-f]{12}|homes\/[\w-]+|reprise\/(?:manifests|texts)))$/
+const LINE = /^([0-9a-f]{40}) (refs\/(?:sessions\/[\w-]+|homes\/[\w-]+|reprise\/(?:manifests|texts)))$/
+/** A line git reads although its name is none of ours: of a later version, or a changed one. It is told and stays. */
+const ANY = /^([0-9a-f]{40}) (refs\/[\w./-]+)$/
 const LOST = 'the objects it led to are still in the store'
 
 interface Found {
@@ -14,6 +16,7 @@ interface Found {
   /** Lines that are not as git writes them, and are left out of `refs`. */
   readonly odd: readonly { readonly number: number; readonly id: string; readonly ref: string | null }[]
   readonly intact: boolean
+  readonly lines: readonly string[]
 }
 
 export interface MendedRefs {
@@ -55,8 +58,14 @@ export async function mendPackedRefs(
   }
   for (const [ref, id] of found.refs) save(ref, id)
   for (const { number, id, ref } of found.odd) {
+    const other = ANY.exec(lineOf(found, number))
     if (ref !== null) save(ref, id)
-    else told.push(`line ${number} of packed-refs, which is in quarantine/, names no ref that can be read; ${LOST}`)
+    else if (other?.[1] !== undefined && other[2] !== undefined && commits.has(other[1])) {
+      told.push(
+        `line ${number} of packed-refs, which is in quarantine/, names no ref of ours (${other[2]}); it was kept as it is`,
+      )
+      refs.set(other[2], other[1])
+    } else told.push(`line ${number} of packed-refs, which is in quarantine/, names no ref that can be read; ${LOST}`)
   }
   if (told.length === 0) {
     // Git could not read something else, which is not ours to mend here.
@@ -89,8 +98,10 @@ function parse(text: string): Found {
       odd.push({ number: n + 2, id: line.slice(0, 40), ref: name !== null && refs.has(name) ? null : name })
     }
   })
-  return { refs, odd, intact: head === HEAD && isSorted && odd.length === 0 && text.endsWith('\n') }
+  return { refs, odd, lines, intact: head === HEAD && isSorted && odd.length === 0 && text.endsWith('\n') }
 }
+
+const lineOf = ({ lines }: Found, number: number): string => lines[number - 2] ?? ''
 
 function differsInOne(a: string, b: string): boolean {
   if (a.length !== b.length) return false

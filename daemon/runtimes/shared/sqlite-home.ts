@@ -194,12 +194,13 @@ function readCopy<T>(file: string, found: Found, read: (db: HomeDatabase) => T, 
   const folder = fs.mkdtempSync(path.join(temporary, `${COPY_FOLDER}${process.pid}-`))
   try {
     const copy = path.join(folder, 'copy.db')
-    const head = found.log ? readHead(`${file}-wal`, LOG_HEAD) : null
+    const head = found.log ? headOfLog(file) : null
+    if (found.log && head === null) throw busy
     copyPrivately(file, copy)
     if (found.log) {
       copyPrivately(`${file}-wal`, `${copy}-wal`)
       const now = statOf(`${file}-wal`)
-      if (!now || now.size < found.log.size || head !== readHead(`${file}-wal`, LOG_HEAD)) throw busy
+      if (!now || now.size < found.log.size || head !== headOfLog(file)) throw busy
     }
     if (found.journal) {
       copyPrivately(`${file}-journal`, `${copy}-journal`)
