@@ -2,8 +2,29 @@ import { z } from 'zod'
 import { comparisonSchema } from './compare.ts'
 import { configurationHitSchema, driftSchema } from './drift.ts'
 import { exportFormatSchema } from './export.ts'
+import {
+  agentFileSchema,
+  blamedLineSchema,
+  fileContentSchema,
+  fileEffectSchema,
+  fileProblemSchema,
+  fileVersionSchema,
+  hookPlanSchema,
+  hookStatusSchema,
+  keyEditSchema,
+  savedFileSchema,
+} from './files.ts'
 import { gapSchema, homeSchema, settingsSchema, statusSchema } from './home.ts'
 import { instructionPieceSchema, manifestSchema } from './manifest.ts'
+import { pinClassSchema, pinNameSchema, pinPartSchema, pinSchema } from './pins.ts'
+import {
+  planPathSchema,
+  rollbackApplySchema,
+  rollbackPlanSchema,
+  rollbackRecordSchema,
+  rollbackRequestSchema,
+  rollbackStates,
+} from './rollback.ts'
 import {
   contextSchema,
   coverageSchema,
@@ -15,6 +36,7 @@ import {
 } from './run.ts'
 import { searchResultSchema, timelineFilterSchema, timelinePageSchema } from './timeline.ts'
 import { useSchema } from './use.ts'
+import { blameChangeSchema, fileAtSchema, pruneResultSchema, storeSizesSchema, workspaceSchema } from './workspace.ts'
 
 /**
  * The one table of what the daemon can be asked. The HTTP layer, the command, the window and the tests are all made from it; an
@@ -276,6 +298,197 @@ export const endpoints = {
   'store.reindex': mutation(
     nothing,
     z.object({ runs: z.number().int(), events: z.number().int(), seconds: z.number() }),
+  ),
+  /** Sets damaged parts aside, fetches again what the homes or other copies still hold, and says what is lost. */
+  'store.repair': mutation(
+    nothing,
+    z.object({
+      ok: z.boolean(),
+      objects: z.number().int(),
+      damaged: z.array(z.string()),
+      quarantined: z.array(z.string()),
+      repaired: z.array(z.string()),
+      lost: z.array(z.string()),
+      note: z.string(),
+    }),
+  ),
+  'store.sizes': read(z.object({ runs: z.number().int().min(0).max(1000).optional() }), storeSizesSchema),
+  /** Gives space back down to the cap: oldest first, never what a pin, a case or an open rollback needs. */
+  'store.prune': mutation(
+    z.object({ dry_run: z.boolean().optional(), cap_bytes: z.number().int().min(0).optional() }),
+    pruneResultSchema,
+  ),
+
+  'workspaces.list': read(
+    z.object({ path: z.string().optional() }),
+    z.object({ workspaces: z.array(workspaceSchema) }),
+  ),
+  /** Takes a state of a workspace now; resolves when it is durable. */
+  'workspaces.capture': mutation(z.object({ path: z.string() }), z.object({ workspace: workspaceSchema })),
+  /** One path as it was before or after an event. */
+  'runs.file': read(
+    z.object({
+      run: z.string(),
+      seq: z.number().int().min(0),
+      path: z.string(),
+      side: z.enum(['before', 'after']),
+      whole: z.boolean().optional(),
+    }),
+    fileAtSchema,
+  ),
+  /** Which event last changed a path, or a line of it as it stands at `seq` (default: the end), and every earlier one, across runs. */
+  'runs.blame': read(
+    z.object({
+      run: z.string(),
+      path: z.string(),
+      line: z.number().int().min(1).optional(),
+      seq: z.number().int().min(0).optional(),
+    }),
+    z.object({ changes: z.array(blameChangeSchema), complete: z.boolean(), why: z.string().nullable() }),
+  ),
+
+  /** Changes nothing but, perhaps, storing a manifest of what is there now. */
+  'rollback.plan': mutation(rollbackRequestSchema, z.object({ plan: rollbackPlanSchema })),
+  /** One path of a plan in full. */
+  'rollback.path': mutation(rollbackRequestSchema.extend({ path: z.string() }), planPathSchema),
+  /** Safety snapshot, then the change, whole or not at all. `waiting`: it begins when the agent has ended. */
+  'rollback.apply': mutation(rollbackApplySchema, z.object({ plan: rollbackPlanSchema, record: rollbackRecordSchema })),
+  /** The plan that takes a rollback back: of the last one not undone, unless another is named. */
+  'rollback.undo_plan': mutation(
+    z.object({ id: z.string().optional() }),
+    z.object({ of: z.string(), plan: rollbackPlanSchema }),
+  ),
+  'rollback.undo': mutation(
+    z.object({
+      id: z.string().optional(),
+      plan: z.string().optional(),
+      choices: rollbackApplySchema.shape.choices,
+      while_running: rollbackApplySchema.shape.while_running,
+    }),
+    z.object({ plan: rollbackPlanSchema, record: rollbackRecordSchema }),
+  ),
+  /** What a crash interrupted: finish it, or take it back. A rollback that waits can only be cancelled (`take_back`). */
+  'rollback.resume': mutation(
+    z.object({ id: z.string(), how: z.enum(['finish', 'take_back']) }),
+    z.object({ record: rollbackRecordSchema }),
+  ),
+  'rollback.list': read(
+    z.object({ state: z.array(z.enum(rollbackStates)).optional(), ...page }),
+    z.object({ rollbacks: z.array(rollbackRecordSchema), total: z.number().int() }),
+  ),
+  'rollback.get': read(z.object({ id: z.string() }), z.object({ record: rollbackRecordSchema })),
+
+  'pins.list': read(nothing, z.object({ pins: z.array(pinSchema) })),
+  'pins.set': mutation(
+    z.object({
+      name: pinNameSchema,
+      target: z.string(),
+      parts: z.array(pinPartSchema).optional(),
+      required_for: z.array(pinClassSchema).optional(),
+      note: z.string().max(500).optional(),
+      /** Replaces a pin of that name. */
+      replace: z.boolean().optional(),
+      runtime: runtimeNameSchema.optional(),
+      workspace: z.string().optional(),
+    }),
+    z.object({ pin: pinSchema }),
+  ),
+  /** `loses`: what nothing else keeps once the pin is gone. */
+  'pins.drop': mutation(
+    z.object({ name: z.string(), dry_run: z.boolean().optional() }),
+    z.object({ dropped: z.boolean(), loses: z.array(z.string()) }),
+  ),
+  /** Whether a run in `workspace` now would be what the pin says, and every pin that is required for it. */
+  'pins.check': mutation(
+    z.object({
+      name: z.string().optional(),
+      runtime: runtimeNameSchema.optional(),
+      workspace: z.string(),
+      home: z.string().optional(),
+      flags: z.array(z.string()).optional(),
+    }),
+    z.object({ pins: z.array(pinSchema), refused: z.boolean() }),
+  ),
+
+  'files.list': mutation(
+    z.object({ home: z.string(), workspace: z.string().optional() }),
+    z.object({ files: z.array(agentFileSchema), workspaces: z.array(z.string()), running: z.boolean() }),
+  ),
+  'files.get': read(
+    z.object({ home: z.string(), path: z.string(), version: z.string().optional() }),
+    fileContentSchema,
+  ),
+  /** What a text would mean, without writing it: problems, and what would change in each workspace seen. */
+  'files.check': mutation(
+    z.object({
+      home: z.string(),
+      path: z.string(),
+      text: z.string().optional(),
+      edits: z.array(keyEditSchema).optional(),
+      workspace: z.string().optional(),
+    }),
+    z.object({ problems: z.array(fileProblemSchema), effects: z.array(fileEffectSchema), text: z.string().nullable() }),
+  ),
+  'files.save': mutation(
+    z.object({
+      home: z.string(),
+      path: z.string(),
+      /** The whole new text, in which only what differs is written; or edits of single keys. */
+      text: z.string().optional(),
+      edits: z.array(keyEditSchema).optional(),
+      /** Digest of what the editor began with; null: the file must not be there. Differs: a conflict, and nothing is written. */
+      expected: z.string().nullable(),
+      note: z.string().max(500).optional(),
+      name: z.string().max(100).optional(),
+      /** A secret was found, seen and wanted. */
+      with_secret: z.boolean().optional(),
+      /** The link itself stays; its target is written. */
+      through_link: z.boolean().optional(),
+    }),
+    savedFileSchema,
+  ),
+  'files.versions': read(
+    z.object({ home: z.string(), path: z.string(), key: z.string().optional() }),
+    z.object({ versions: z.array(fileVersionSchema) }),
+  ),
+  'files.blame': read(
+    z.object({ home: z.string(), path: z.string() }),
+    z.object({ lines: z.array(blamedLineSchema), complete: z.boolean(), why: z.string().nullable() }),
+  ),
+  'files.name': mutation(
+    z.object({
+      version: z.string(),
+      name: z.string().max(100).nullable(),
+      note: z.string().max(500).nullable().optional(),
+    }),
+    z.object({ version: fileVersionSchema }),
+  ),
+
+  'hooks.status': read(nothing, z.object({ hooks: z.array(hookStatusSchema) })),
+  'hooks.plan': read(
+    z.object({ runtime: runtimeNameSchema, home: z.string().optional(), action: z.enum(['install', 'remove']) }),
+    z.object({ plans: z.array(hookPlanSchema) }),
+  ),
+  'hooks.apply': mutation(
+    z.object({ runtime: runtimeNameSchema, home: z.string().optional(), action: z.enum(['install', 'remove']) }),
+    z.object({ hooks: z.array(hookStatusSchema) }),
+  ),
+  /**
+   * An agent's own hook tells of an action about to begin or just ended. A `read`, so that it never waits behind a mutation: the state is
+   * taken by the capturing thread, within `limit_ms`, and the agent goes on whatever comes of it.
+   */
+  'hooks.event': read(
+    z.object({
+      runtime: runtimeNameSchema,
+      home: z.string().optional(),
+      when: z.enum(['before', 'after', 'start', 'end']),
+      session: z.string().nullable(),
+      tool_use_id: z.string().nullable(),
+      tool: z.string().nullable(),
+      cwd: z.string().nullable(),
+      limit_ms: z.number().int().min(0).max(10_000),
+    }),
+    z.object({ captured: z.boolean(), why: z.string().nullable(), ms: z.number() }),
   ),
 } as const satisfies Record<string, Endpoint<'read' | 'mutation', z.ZodType, z.ZodType>>
 

@@ -57,6 +57,11 @@ export const gapSchema = z.object({
     'store_damaged',
     'daemon_was_away',
     'capture_stalled',
+    'workspace_partial',
+    'workspace_refused',
+    'workspace_not_captured',
+    'rollback_interrupted',
+    'store_full',
   ]),
   home: z.string().nullable(),
   run: z.string().nullable(),
@@ -119,6 +124,11 @@ export const statusSchema = z.object({
     /** Originals kept. */
     objects: z.number().int(),
   }),
+  rollbacks: z.object({
+    last: z.object({ id: z.string(), at: z.string(), undone: z.boolean(), paths: z.number().int() }).nullable(),
+    /** Interrupted by a crash and not decided, or waiting for an agent to end. */
+    open: z.array(z.object({ id: z.string(), state: z.enum(['waiting', 'interrupted']) })),
+  }),
 })
 export type Status = Readonly<z.infer<typeof statusSchema>>
 
@@ -148,6 +158,17 @@ export const settingsSchema = z.object({
   collection_overrides: z.array(collectionOverrideSchema).max(200).optional(),
   /** Homes the user added or dropped by hand. */
   homes: z.array(z.object({ runtime: runtimeNameSchema, path: z.string(), watch: z.boolean() })),
+  /** Off: nothing of any workspace is captured. Left out: on. */
+  capture_workspaces: z.boolean().optional(),
+  /** Limits of one state of a workspace; what is over them makes it partial, and is named. */
+  workspace_budget: z
+    .object({ files: z.number().int().min(1), bytes: z.number().int().min(1), seconds: z.number().min(1) })
+    .partial()
+    .optional(),
+  /** Patterns, as in a .gitignore, of what is never captured in any workspace. */
+  workspace_excludes: z.array(z.string().min(1)).max(200).optional(),
+  /** Largest size of the store; what is older gives way first. Left out: 20 GB. */
+  store_cap_bytes: z.number().int().min(10_000_000).optional(),
   poll_seconds: z.number().int().min(5).max(3600),
   welcome_closed: z.boolean(),
 })

@@ -103,6 +103,10 @@ export const effectSchema = z.object({
   after: z.string().nullable(),
   added_lines: z.number().int().nullable(),
   removed_lines: z.number().int().nullable(),
+  /** Where this is known from: `session` (its own record) or `files` (states before and after); `both` agree. */
+  seen_in: z.enum(['session', 'files', 'both']).optional(),
+  /** What the label in `by` rests on. */
+  why: z.string().optional(),
 })
 export type Effect = Readonly<z.infer<typeof effectSchema>>
 

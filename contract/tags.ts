@@ -14,6 +14,11 @@ export const tagNames = [
   'sensitive',
   'store',
   'drift',
+  'rollbacks',
+  'pins',
+  'files',
+  'hooks',
+  'workspaces',
 ] as const
 export type Tag = (typeof tagNames)[number]
 
@@ -45,6 +50,19 @@ export const provides = {
   'settings.get': ['settings'],
   'sensitive.reads': ['sensitive'],
   'store.check': ['store'],
+  'store.sizes': ['store', 'workspaces', 'pins'],
+  'workspaces.list': ['workspaces'],
+  'runs.file': ['events'],
+  'runs.blame': ['events', 'workspaces'],
+  'rollback.list': ['rollbacks'],
+  'rollback.get': ['rollbacks'],
+  'pins.list': ['pins', 'drift', 'status'],
+  'files.get': ['files', 'drift'],
+  'files.versions': ['files', 'drift'],
+  'files.blame': ['files', 'drift'],
+  'hooks.status': ['hooks'],
+  'hooks.plan': ['hooks', 'files'],
+  'hooks.event': [],
 } as const satisfies Record<Exclude<EndpointName, MutationName>, readonly Tag[]>
 
 /** What each mutation changes. */
@@ -63,4 +81,21 @@ export const invalidates = {
   'settings.set': ['settings'],
   'sensitive.reveal': ['sensitive'],
   'store.reindex': ['status', 'runs', 'timeline', 'events', 'search', 'health', 'store'],
+  'store.repair': ['status', 'runs', 'timeline', 'events', 'search', 'health', 'store'],
+  'store.prune': ['status', 'runs', 'timeline', 'events', 'health', 'store', 'workspaces'],
+  'workspaces.capture': ['workspaces', 'events', 'store', 'health'],
+  'rollback.plan': ['manifests'],
+  'rollback.path': [],
+  'rollback.apply': ['rollbacks', 'timeline', 'status', 'files', 'drift', 'workspaces', 'manifests', 'store', 'events'],
+  'rollback.undo_plan': [],
+  'rollback.undo': ['rollbacks', 'timeline', 'status', 'files', 'drift', 'workspaces', 'manifests', 'store', 'events'],
+  'rollback.resume': ['rollbacks', 'timeline', 'status', 'files', 'drift', 'workspaces', 'health'],
+  'pins.set': ['pins', 'store', 'manifests'],
+  'pins.drop': ['pins', 'store'],
+  'pins.check': ['manifests'],
+  'files.list': ['manifests'],
+  'files.check': [],
+  'files.save': ['files', 'drift', 'timeline', 'manifests'],
+  'files.name': ['files'],
+  'hooks.apply': ['hooks', 'files', 'drift', 'timeline'],
 } as const satisfies Record<MutationName, readonly Tag[]>

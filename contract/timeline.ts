@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { driftSchema } from './drift.ts'
+import { rollbackRecordSchema } from './rollback.ts'
 import { coverageStateSchema, runSchema, runtimeNameSchema } from './run.ts'
 
 /** Everything that happened, newest first: runs and what happened outside of them. */
@@ -15,6 +16,7 @@ export const timelineItemSchema = z.discriminatedUnion('type', [
     message: z.string(),
   }),
   z.object({ type: z.literal('configuration'), at: z.string(), id: z.string(), drift: driftSchema }),
+  z.object({ type: z.literal('rollback'), at: z.string(), id: z.string(), rollback: rollbackRecordSchema }),
   z.object({
     type: z.literal('gap'),
     at: z.string(),
@@ -40,7 +42,7 @@ export const timelineFilterSchema = z.object({
   /** Runs of one task: its id, or the digest of its input (R100). */
   task: z.string().optional(),
   /** What kinds of items to show; all when left out. */
-  kind: z.array(z.enum(['run', 'configuration', 'source', 'gap'])).optional(),
+  kind: z.array(z.enum(['run', 'configuration', 'source', 'gap', 'rollback'])).optional(),
   since: z.string().optional(),
   until: z.string().optional(),
 })

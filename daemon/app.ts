@@ -20,6 +20,7 @@ import { createHomeHandlers } from './api/home-handlers.ts'
 import { type Loopback, listenOnLoopback } from './api/listeners.ts'
 import { readLoopback, writeLoopback } from './api/loopback-record.ts'
 import { createManifestHandlers } from './api/manifest-handlers.ts'
+import { notYetHandlers } from './api/not-yet-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
@@ -343,6 +344,7 @@ const assemble = async (
     createCompareHandlers(parts),
     createDriftHandlers(parts),
     createExportHandlers(parts, ask),
+    notYetHandlers,
   )
   const dispatch = createDispatch(handlers, { changed, log, gate: egress, damaged: (message) => damage.note(message) })
 

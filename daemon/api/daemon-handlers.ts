@@ -90,6 +90,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
         gap_count: total,
         progress: [...progress],
         vault: await describeVault(parts),
+        rollbacks: { last: null, open: [] },
       }
     },
 

@@ -194,7 +194,11 @@ function TokenFacts({ run }: { readonly run: Run }) {
 }
 
 /** What happened outside of a run. */
-export function ItemPeek({ item }: { readonly item: Exclude<TimelineItem, { type: 'run' | 'configuration' }> }) {
+export function ItemPeek({
+  item,
+}: {
+  readonly item: Exclude<TimelineItem, { type: 'run' | 'configuration' | 'rollback' }>
+}) {
   return (
     <div className="pb-4">
       <p className="px-3 pt-3 font-medium">{item.message}</p>

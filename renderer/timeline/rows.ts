@@ -73,6 +73,7 @@ export function toRows(
       rows.push({ type: 'configuration', key, item })
       continue
     }
+    if (item.type === 'rollback') continue
     if (item.type !== 'run') {
       day.others += 1
       if (item.type === 'gap') rows.push({ type: 'gap', key, item })

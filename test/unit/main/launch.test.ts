@@ -43,6 +43,7 @@ const status = (part: Partial<Status> = {}): Status => ({
   gap_count: 0,
   progress: [],
   vault: { key_store: 'file', note: null, objects: 0 },
+  rollbacks: { last: null, open: [] },
   ...part,
 })
 

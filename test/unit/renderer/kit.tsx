@@ -168,6 +168,7 @@ export const status = (change: Partial<Status> = {}): Status => ({
   gap_count: 0,
   progress: [],
   vault: { key_store: 'os', note: null, objects: 0 },
+  rollbacks: { last: null, open: [] },
   ...change,
 })
 

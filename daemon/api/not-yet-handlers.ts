@@ -1,0 +1,39 @@
+import { RepriseError } from '../../contract/index.ts'
+import type { SomeHandlers } from './handlers.ts'
+
+/** Endpoints whose part is being built; each goes from here to a file of its own. */
+const notYet = (): never => {
+  throw new RepriseError('refused', 'this is not there yet')
+}
+export const notYetHandlers = {
+  'store.repair': notYet,
+  'store.sizes': notYet,
+  'store.prune': notYet,
+  'workspaces.list': notYet,
+  'workspaces.capture': notYet,
+  'runs.file': notYet,
+  'runs.blame': notYet,
+  'rollback.plan': notYet,
+  'rollback.path': notYet,
+  'rollback.apply': notYet,
+  'rollback.undo_plan': notYet,
+  'rollback.undo': notYet,
+  'rollback.resume': notYet,
+  'rollback.list': notYet,
+  'rollback.get': notYet,
+  'pins.list': notYet,
+  'pins.set': notYet,
+  'pins.drop': notYet,
+  'pins.check': notYet,
+  'files.list': notYet,
+  'files.get': notYet,
+  'files.check': notYet,
+  'files.save': notYet,
+  'files.versions': notYet,
+  'files.blame': notYet,
+  'files.name': notYet,
+  'hooks.status': notYet,
+  'hooks.plan': notYet,
+  'hooks.apply': notYet,
+  'hooks.event': notYet,
+} satisfies SomeHandlers
