@@ -42,8 +42,10 @@ const main = async (): Promise<void> => {
   const keys = await openKeys(path.join(start.dataDir, 'keys'))
   const redactor = createRedactor(keys.hmacKey)
   const log = openLog(`${start.dataDir}/logs/worker.log`, now, createEgress(redactor))
+  const vault = openVault(start.dataDir, { platform: process.platform, env: start.env }, now)
   const store = await openStore({
     dir: start.dataDir,
+    vault,
     key: keys,
     redactor,
     now,
@@ -64,7 +66,6 @@ const main = async (): Promise<void> => {
   }
   let collect = collectionBy(start.collection)
   const collection: Collection = (place) => collect(place)
-  const vault = openVault(start.dataDir, { platform: process.platform, env: start.env }, now)
   const completion = { git: isolateGit(start.env), programs: createProgramDigests(), surroundings }
 
   const newImporter = (): Importer =>
