@@ -1,9 +1,9 @@
 import JSON5 from 'json5'
 import { type ParseError, parse as parseJsonc, printParseErrorCode } from 'jsonc-parser'
 import { parse as parseToml, TomlError } from 'smol-toml'
-import { parseDocument } from 'yaml'
 import type { StructuredFormat } from './format.ts'
 import type { Refused } from './key-path.ts'
+import { readYaml } from './yaml-document.ts'
 
 /** The value as an agent reads it, or the first error with its place. The text has no byte-order mark. */
 export function parsePlain(text: string, format: StructuredFormat): { readonly value: unknown } | Refused {
@@ -33,7 +33,7 @@ export function parsePlain(text: string, format: StructuredFormat): { readonly v
         return { refused: messageOf(error).split('\n')[0] ?? 'no TOML', ...place }
       }
     case 'yaml': {
-      const document = parseDocument(text, { strict: true, uniqueKeys: true, prettyErrors: true })
+      const document = readYaml(text)
       const first = document.errors[0]
       if (first !== undefined) {
         const place = first.linePos?.[0]

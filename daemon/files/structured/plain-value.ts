@@ -53,9 +53,11 @@ export function withEdit(value: unknown, edit: KeyEdit): { readonly value: unkno
   return change(value, edit, 0)
 }
 
-function change(value: unknown, edit: KeyEdit, depth: number): { readonly value: unknown } | Refused {
+function change(before: unknown, edit: KeyEdit, depth: number): { readonly value: unknown } | Refused {
   const part = edit.key[depth]
   if (part === undefined) return { value: edit.value }
+  // `key:` without a value is where a table may begin.
+  const value = before === null ? emptyFor(part) : before
   const removes = edit.value === undefined
   const last = depth === edit.key.length - 1
   const where = showKey(edit.key.slice(0, depth)) || 'the file'
