@@ -59,6 +59,8 @@ export const manifestSourceSchema = z.looseObject({
   /** True once a run was seen to use it; null when that cannot be told. */
   used: z.boolean().nullable(),
   classification: z.enum(['public', 'private', 'secret']),
+  /** Permission bits of the file when it was read; left out where nobody looked. */
+  mode: z.number().int().optional(),
 })
 export type ManifestSource = Readonly<z.infer<typeof manifestSourceSchema>>
 
@@ -145,6 +147,13 @@ export const manifestBodySchema = z.looseObject({
     hooks: z.array(capabilitySchema),
     mcp_servers: z.array(mcpServerSchema),
     tools: z.array(toolSchema),
+    /** Files that belong to a skill, hook or plugin and are no source themselves: scripts and what lies in its folder. */
+    files: z
+      .array(
+        z.looseObject({ path: z.string(), digest, bytes: z.number().int(), mode: z.number().int(), of: z.string() }),
+      )
+      .optional(),
+    files_left_out: z.array(z.object({ path: z.string(), why: z.string() })).optional(),
   }),
   execution: z.looseObject({
     runtime: z.string(),

@@ -1,4 +1,5 @@
 import type { Digest, ManifestBody, RunId } from '../../contract/index.ts'
+import { withBesideFiles } from '../manifest/complete/beside-files.ts'
 import { type CompletionParts, completeBody } from '../manifest/complete/complete-body.ts'
 import { redactBody } from '../manifest/redact-body.ts'
 import { scanSources } from '../manifest/scan-sources.ts'
@@ -8,6 +9,7 @@ import type { Redactor } from '../secrets/redactor.ts'
 import type { Store } from '../store/store.ts'
 import type { Collection } from './collection.ts'
 import type { KeepOriginals } from './keep-originals.ts'
+import type { KeepRawFiles } from './keep-raw-files.ts'
 import { keepTexts } from './keep-texts.ts'
 
 export interface FreezeParts {
@@ -16,6 +18,7 @@ export interface FreezeParts {
   readonly surroundings: Surroundings
   readonly collection: Collection
   readonly originals: KeepOriginals
+  readonly rawFiles: KeepRawFiles
   readonly completion: CompletionParts
 }
 
@@ -69,8 +72,11 @@ export const freezeStretch = async (
     }
   }
   const asOf = body === inferred ? 'record' : 'now'
+  if (asOf === 'now') body = withBesideFiles(body, surroundings)
   body = await completeBody(completion, adapter, evidence.home, body, asOf)
-  await keepTexts(parts, { home: evidence.home, workspaces: evidence.cwd === null ? [] : [evidence.cwd] }, texts)
+  const place = { home: evidence.home, workspaces: evidence.cwd === null ? [] : [evidence.cwd] }
+  await keepTexts(parts, place, texts)
+  if (asOf === 'now') await parts.rawFiles.manifest(place, body, (uri) => read.get(uri)?.raw ?? null)
   const shown = new Map(texts.map(({ digest, text }) => [digest as string, text]))
   const scanned = scanSources(
     over ? body : withoutUnused(body),

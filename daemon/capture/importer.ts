@@ -6,11 +6,13 @@ import { linesFrom, type RuntimeAdapter, type SessionUnit, type Surroundings } f
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
+import type { RawFiles } from '../store/states.ts'
 import type { Store } from '../store/store.ts'
 import { createArchiveAdoption } from './adopt-archived.ts'
 import { createBusySources } from './busy-sources.ts'
 import type { Collection } from './collection.ts'
 import { createConfigurationLooks } from './configuration-looks.ts'
+import type { OwnEdit } from './drift/attribute-change.ts'
 import { createConfigurationWatch } from './drift/look-at-configuration.ts'
 import { isHollow } from './find-archived.ts'
 import { createGapNotes } from './gap-notes.ts'
@@ -20,6 +22,7 @@ import { createImportProgress } from './import-progress.ts'
 import { createUnitImporter, type ImportStep } from './import-unit.ts'
 import { indexWords } from './index-words.ts'
 import { createKeepOriginals } from './keep-originals.ts'
+import { createKeepRawFiles } from './keep-raw-files.ts'
 import { createSideFileKeeper } from './keep-side-files.ts'
 import { linkRun } from './link-runs.ts'
 import type { SessionSources } from './open-session.ts'
@@ -48,6 +51,7 @@ export interface ImporterParts {
   readonly log: Log
   readonly collection: Collection
   readonly vault: Pick<Vault, 'put'>
+  readonly rawFiles: Pick<RawFiles, 'put' | 'has'>
   readonly tell: (news: ImportNews) => void
 }
 
@@ -71,6 +75,8 @@ export interface Importer {
   hint(paths: readonly string[], homes: readonly HomeRef[]): void
   /** Looks at the configuration of homes; resolves with the number of changes found when nothing about them is open any more. */
   look(homes: readonly HomeRef[]): Promise<number>
+  /** A file of a home was written by Reprise just now: the change that is found next is told as that. */
+  noteEdit(edit: OwnEdit): void
   /** Configuration of these homes may have changed. */
   noteConfiguration(homes: readonly HomeRef[]): void
   /** Ends after the step under way; what is not done is done at the next start. */
@@ -87,6 +93,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const sql = statements(db)
   const gaps = createGapNotes(sql, now, redactor)
   const originals = createKeepOriginals({ vault: parts.vault, redactor, gaps, now })
+  const rawFiles = createKeepRawFiles({ raw: parts.rawFiles, collection, gaps })
   const busy = createBusySources(gaps, now)
   const abouts = createRunAbouts(store)
   const units = createUnitImporter({
@@ -112,7 +119,15 @@ export const createImporter = (parts: ImporterParts): Importer => {
     collection,
   })
   const typed = createPromptHistory({ db, store, redactor, log, gaps, abouts, units, collection })
-  const freeze = () => ({ store, redactor, surroundings, completion: parts.completion, collection, originals })
+  const freeze = () => ({
+    store,
+    redactor,
+    surroundings,
+    completion: parts.completion,
+    collection,
+    originals,
+    rawFiles,
+  })
   const freezer = createStretchFreezer({ db, log, gaps, abouts, units, freeze, now })
   const reading = createSessionReading({
     db,
@@ -123,23 +138,23 @@ export const createImporter = (parts: ImporterParts): Importer => {
     adopted: (run, { unit, adapter }) => takeFromArchive(run, unit, adapter),
   })
   let drifts = 0
-  const configuration = createConfigurationLooks(
-    createConfigurationWatch({
-      db,
-      store,
-      redactor,
-      adapters,
-      surroundings,
-      completion: parts.completion,
-      collection,
-      originals,
-      tell(drift) {
-        drifts += 1
-        parts.tell({ type: 'drift', drift })
-      },
-      fault: (what, error) => logFault(what, error, null),
-    }),
-  )
+  const configurationWatch = createConfigurationWatch({
+    db,
+    store,
+    redactor,
+    adapters,
+    surroundings,
+    completion: parts.completion,
+    collection,
+    originals,
+    rawFiles,
+    tell(drift) {
+      drifts += 1
+      parts.tell({ type: 'drift', drift })
+    },
+    fault: (what, error) => logFault(what, error, null),
+  })
+  const configuration = createConfigurationLooks(configurationWatch)
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))
 
   const known = new Map<string, Task>()
@@ -488,6 +503,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
       return drifts - before
     },
 
+    noteEdit: (edit) => configurationWatch.noteEdit(edit),
     noteConfiguration(homes) {
       configuration.ask(homes)
       begin()

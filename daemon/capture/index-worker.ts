@@ -3,6 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { type Digest, errorCodes, type ManifestBody, RepriseError } from '../../contract/index.ts'
 import { isolateGit } from '../git/core.ts'
 import { openLog } from '../log.ts'
+import { withBesideFiles } from '../manifest/complete/beside-files.ts'
 import { completeBody } from '../manifest/complete/complete-body.ts'
 import { createProgramDigests } from '../manifest/complete/program-digest.ts'
 import { redactBody } from '../manifest/redact-body.ts'
@@ -22,6 +23,7 @@ import { type Collection, collectionBy } from './collection.ts'
 import { createGapNotes } from './gap-notes.ts'
 import { createImporter, type Importer } from './importer.ts'
 import { createKeepOriginals } from './keep-originals.ts'
+import { createKeepRawFiles } from './keep-raw-files.ts'
 import { keepTexts } from './keep-texts.ts'
 import { createSessionSources } from './open-session.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
@@ -80,9 +82,12 @@ const main = async (): Promise<void> => {
       log,
       collection,
       vault,
+      rawFiles: store.files,
       tell: (news) => tell({ type: 'news', news }),
     })
   let importer = newImporter()
+  const keepRaw = () =>
+    createKeepRawFiles({ raw: store.files, collection, gaps: createGapNotes(statements(opened.db), now, redactor) })
 
   const calls: WorkerCalls = {
     sync: (homes, watching) => importer.sync(homes, watching),
@@ -90,7 +95,7 @@ const main = async (): Promise<void> => {
     async freeze(home, body: ManifestBody, texts) {
       const adapter = adapters.get(home.runtime)
       if (!adapter) throw new RepriseError('refused', `${home.runtime} cannot be read yet`)
-      const whole = await completeBody(completion, adapter, home.path, body, 'now')
+      const whole = await completeBody(completion, adapter, home.path, withBesideFiles(body, surroundings), 'now')
       const originals = createKeepOriginals({
         vault,
         redactor,
@@ -99,14 +104,14 @@ const main = async (): Promise<void> => {
       })
       const { cwd } = body.execution
       const known = texts.map(({ digest, text }) => ({ digest: digest as Digest, text }))
-      await keepTexts(
-        { store, collection, originals },
-        { home: home.path, workspaces: cwd === null ? [] : [cwd] },
-        known,
-      )
+      const place = { home: home.path, workspaces: cwd === null ? [] : [cwd] }
+      await keepTexts({ store, collection, originals }, place, known)
+      await keepRaw().manifest(place, whole)
       return store.manifests.put(withChecks(redactBody(whole, redactor), redactor).body)
     },
     look: (homes) => importer.look(homes),
+    keepFiles: (place, files) => keepRaw().contents(place, files),
+    noteEdit: (edit) => importer.noteEdit(edit),
     noteConfiguration: (homes) => importer.noteConfiguration(homes),
     async reindex(homes, watching) {
       await importer.stop()

@@ -1,6 +1,7 @@
 import type { ErrorBody, Manifest, ManifestBody } from '../../contract/index.ts'
 import type { CheckResult } from '../store/store.ts'
-import type { CollectionRules } from './collection.ts'
+import type { CollectedPlace, CollectionRules } from './collection.ts'
+import type { OwnEdit } from './drift/attribute-change.ts'
 import type { HomeRef, ImportNews, SyncTotals } from './importer.ts'
 
 /** What the main thread can ask of the index worker, the only writer of index and store. */
@@ -16,6 +17,13 @@ export interface WorkerCalls {
   /** Looks at the configuration of homes now; gives how many changes it found. */
   look(homes: readonly HomeRef[]): Promise<number>
   noteConfiguration(homes: readonly HomeRef[]): void
+  /** Keeps contents that are about to be replaced, or were just written; gives their digests. */
+  keepFiles(
+    place: CollectedPlace,
+    files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
+  ): Promise<readonly string[]>
+  /** Reprise wrote a file of a home. */
+  noteEdit(edit: OwnEdit): void
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   check(): Promise<CheckResult>
   collect(rules: CollectionRules): void

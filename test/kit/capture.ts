@@ -73,6 +73,7 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
       log,
       collection: () => 'redacted',
       vault: { put: () => Promise.resolve() },
+      rawFiles: { put: () => Promise.resolve(), has: () => Promise.resolve(false) },
       tell: (told) => news.push(told),
     })
   let importer = newImporter()

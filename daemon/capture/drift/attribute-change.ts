@@ -16,6 +16,17 @@ export interface Clues {
   readonly versions: { readonly before: string | null; readonly after: string | null }
   /** Reprise was not running for a part of the window. */
   readonly away: boolean
+  /** What Reprise itself wrote there, when that is what stands there now. */
+  readonly ownEdit: (path: string) => OwnEdit | null
+}
+
+/** A file that Reprise wrote for its user. */
+export interface OwnEdit {
+  readonly path: string
+  /** Null: it was removed. */
+  readonly digest: string | null
+  /** "saved in Reprise", "rolled back to …". */
+  readonly why: string
 }
 
 /** A run counts as going on for this long after its last record. */
@@ -29,6 +40,9 @@ export function attributeChange(sql: (text: string) => Statement, clues: Clues):
   const { changes, window, versions } = clues
   const paths = [...new Set(changes.flatMap(({ item }) => (item.path === null ? [] : [item.path])))]
   const from = window.from ?? '0000'
+  const edits = paths.map(clues.ownEdit)
+  const [edit] = edits
+  if (edit && edits.every((one) => one !== null)) return { who: 'reprise', run: null, seq: null, why: edit.why }
   const own = findAction(sql, paths, from, window.to)
   if (own) return own
   if (versions.before !== null && versions.after !== null && versions.before !== versions.after)

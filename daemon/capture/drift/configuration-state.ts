@@ -135,6 +135,17 @@ export function readState(body: ManifestBody): ConfigurationState {
       },
       status === 'active',
     )
+  for (const { path, digest, bytes, mode } of body.capabilities.files ?? [])
+    add(
+      {
+        path,
+        what: 'content',
+        group: 'skills',
+        shown: `${bytes} bytes, ${digest.replace('sha256:', '').slice(0, 8)}`,
+        mark: JSON.stringify([digest, mode]),
+      },
+      false,
+    )
   const { permissions, trust } = body.policy
   for (const kind of ['allow', 'ask', 'deny'] as const)
     for (const entry of permissions[kind])

@@ -3,6 +3,7 @@ import { type Database, inTransaction, statements } from '../../store/index/data
 import type { Store } from '../../store/store.ts'
 import { readState } from './configuration-state.ts'
 import { type DriftWords, wordsOf } from './drift-words.ts'
+import { saveVersions, type VersionFiles, versionFilesOf } from './version-rows.ts'
 
 /** How a place of a home was last seen. */
 export interface SeenPlace {
@@ -80,11 +81,13 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
       const words = new Map<string, readonly DriftWords[]>()
       const places = new Map<string, { drift: Drift; place: SeenPlace }>()
       const files: { home: string; at: string; files: ReadonlyMap<string, string> }[] = []
+      const versions: { drift: Drift; files: VersionFiles }[] = []
       for (const drift of all) {
         if (!isDigest(drift.after)) continue
         const manifest = await store.manifests.get(drift.after).catch(() => null)
         words.set(drift.id, await wordsOf(drift, manifest, store.texts))
         if (!manifest) continue
+        versions.push({ drift, files: versionFilesOf(manifest) })
         files.push({ home: drift.home, at: drift.at, files: filesOf(manifest) })
         places.set(`${drift.home}\0${drift.workspace ?? ''}`, {
           drift,
@@ -100,6 +103,7 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
         for (const drift of all) saveDrift(drift, words.get(drift.id) ?? [])
         for (const { drift, place } of places.values()) savePlace(drift.home, drift.workspace, place)
         for (const one of files) saveFiles(one.home, one.files, one.at)
+        for (const { drift, files } of versions) saveVersions(sql, drift, files)
       })
     },
     last(home, workspace) {
@@ -121,6 +125,7 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
         saveDrift(drift, words)
         savePlace(drift.home, drift.workspace, place)
         saveFiles(drift.home, filesOf(body), drift.at)
+        saveVersions(sql, drift, versionFilesOf(body))
       })
     },
     replace: savePlace,
@@ -144,12 +149,13 @@ export const createDriftRecords = (db: Database, store: Store): DriftRecords => 
 
 /** Files a configuration was read from, with their digests. */
 export const filesOf = (body: ManifestBody): ReadonlyMap<string, string> =>
-  new Map(
-    body.instructions.sources.flatMap(({ path, digest, kind, classification }) =>
+  new Map([
+    ...body.instructions.sources.flatMap(({ path, digest, kind, classification }) =>
       path === null || digest === null || kind === 'state' || classification === 'secret'
         ? []
         : [[path, digest] as const],
     ),
-  )
+    ...(body.capabilities.files ?? []).map(({ path, digest }) => [path, digest] as const),
+  ])
 
 export const programOf = (body: ManifestBody): string | null => body.execution.program?.version ?? null

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Digest, Drift, ManifestBody, RuntimeName } from '../../../contract/index.ts'
+import { withBesideFiles } from '../../manifest/complete/beside-files.ts'
 import { type CompletionParts, completeBody } from '../../manifest/complete/complete-body.ts'
 import { redactBody } from '../../manifest/redact-body.ts'
 import { scanSources } from '../../manifest/scan-sources.ts'
@@ -12,13 +13,15 @@ import { type Database, statements } from '../../store/index/database.ts'
 import type { Store } from '../../store/store.ts'
 import type { Collection } from '../collection.ts'
 import type { KeepOriginals } from '../keep-originals.ts'
+import type { KeepRawFiles } from '../keep-raw-files.ts'
 import { keepTexts } from '../keep-texts.ts'
 import { homeIdOf } from '../run-ids.ts'
-import { attributeChange } from './attribute-change.ts'
+import { attributeChange, type OwnEdit } from './attribute-change.ts'
 import { type ConfigurationState, readState } from './configuration-state.ts'
 import { type Change, changeKey, findAlert, listChanges, nameChanges, toDriftChange } from './describe-change.ts'
 import { createDriftRecords, filesOf, type SeenPlace } from './drift-records.ts'
 import { latestChange, type PathStamps, stampPaths } from './path-stamps.ts'
+import { versionFilesOf } from './version-rows.ts'
 
 interface Place {
   readonly home: string
@@ -42,6 +45,8 @@ interface Unsettled {
 export interface ConfigurationWatch {
   /** Looks at a home and the workspaces its runs were in, soon. */
   ask(home: { readonly runtime: RuntimeName; readonly path: string }): void
+  /** A file was written by Reprise: the change that is found next is told as that. */
+  noteEdit(edit: OwnEdit): void
   /** Does one small step; false when nothing is due. */
   step(): Promise<boolean>
   /** Milliseconds until something is due; null when nothing waits. */
@@ -61,10 +66,13 @@ export interface ConfigurationWatchParts {
   readonly completion: CompletionParts
   readonly collection: Collection
   readonly originals: KeepOriginals
+  readonly rawFiles: KeepRawFiles
   readonly tell: (drift: Drift) => void
   readonly fault: (what: string, error: unknown) => void
 }
 
+/** Edits of our own that are remembered: a look follows each within seconds. */
+const MOST_EDITS = 1000
 /** Two looks this far apart must agree before a change counts: files are often written in several steps, or torn (B17). */
 const SETTLE_MS = 300
 /** A file that cannot be understood may become whole again; after this time its state is told as it is. */
@@ -83,6 +91,7 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
   const queue: Place[] = []
   const stamps = new Map<string, PathStamps>()
   const unsettled = new Map<string, Unsettled>()
+  const ownEdits: OwnEdit[] = []
   let loaded = false
   let resolved = false
 
@@ -102,8 +111,8 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
     return [null, ...workspaces].map((workspace) => ({ home, homeId, runtime, workspace, told, seen }))
   }
 
-  const resolve = (place: Place, adapter: RuntimeAdapter): Resolution =>
-    adapter.resolve({
+  const resolve = (place: Place, adapter: RuntimeAdapter): Resolution => {
+    const found = adapter.resolve({
       home: place.home,
       cwd: place.workspace ?? place.home,
       flags: [],
@@ -111,6 +120,8 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
       version: adapter.findProgram(place.home, surroundings)?.version ?? null,
       keyed: redactor.keyed,
     })
+    return { ...found, body: withBesideFiles(found.body, surroundings) }
+  }
 
   const freeze = async (adapter: RuntimeAdapter, place: Place, resolution: Resolution) => {
     const whole = await completeBody(completion, adapter, place.home, resolution.body, 'now')
@@ -118,7 +129,9 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
       const text = resolution.texts.get(uri)?.text
       return text_digest === null || typeof text !== 'string' ? [] : [{ digest: text_digest as Digest, text }]
     })
-    await keepTexts(parts, { home: place.home, workspaces: place.workspace === null ? [] : [place.workspace] }, texts)
+    const where = { home: place.home, workspaces: place.workspace === null ? [] : [place.workspace] }
+    await keepTexts(parts, where, texts)
+    await parts.rawFiles.manifest(where, whole, (uri) => resolution.texts.get(uri)?.raw ?? null)
     const scanned = scanSources(whole, ({ uri }) => resolution.texts.get(uri), redactor)
     return store.manifests.put(withChecks(redactBody(scanned, redactor), redactor).body)
   }
@@ -215,6 +228,7 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
     const touched = latestChange(files)
     const at = touched !== null && touched > last.seenAt && touched <= seen.seenAt ? touched : seen.seenAt
     const digests = filesOf(body)
+    const written = versionFilesOf(body)
     const sameAs = ({ item }: Change): string | null => {
       const digest = item.path === null ? undefined : digests.get(item.path)
       return digest === undefined || item.path === null ? null : records.seenBefore(place.homeId, item.path, digest)
@@ -242,6 +256,8 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
         window: { from: last.seenAt, to: seen.seenAt },
         versions: { before: last.program, after: seen.program },
         away: Date.parse(last.seenAt) < startedAt,
+        ownEdit: (file) =>
+          ownEdits.find((edit) => edit.path === file && edit.digest === (written.get(file)?.digest ?? null)) ?? null,
       }),
       alert: findAlert(before, after),
       helpers: helpersOf(adapter, place.home, files, last.seenAt),
@@ -279,6 +295,10 @@ export const createConfigurationWatch = (parts: ConfigurationWatchParts): Config
   }
 
   return {
+    noteEdit(edit) {
+      ownEdits.push(edit)
+      if (ownEdits.length > MOST_EDITS) ownEdits.splice(0, ownEdits.length - MOST_EDITS)
+    },
     ask({ runtime, path: home }) {
       if (!adapters.has(runtime)) return
       const homeId = homeIdOf(runtime, home)

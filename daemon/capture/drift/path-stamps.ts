@@ -14,7 +14,11 @@ export interface PathStamps {
 export function stampPaths(body: ManifestBody): PathStamps {
   const places = new Set<string>()
   if (body.execution.cwd !== null) places.add(body.execution.cwd)
-  for (const { path: file } of [...body.instructions.sources, ...body.context.memory]) {
+  for (const { path: file } of [
+    ...body.instructions.sources,
+    ...body.context.memory,
+    ...(body.capabilities.files ?? []),
+  ]) {
     if (file === null) continue
     places.add(file)
     places.add(path.dirname(file))

@@ -71,6 +71,9 @@ const VOLATILE = new Set([
   'context.lineage',
   'instructions.sources.used',
   'instructions.sources.classification',
+  // Manifests of before do not have it; of what runs, the mode is compared among `capabilities.files`.
+  'instructions.sources.mode',
+  'capabilities.files_left_out',
   // Compared as the order of what enters, see `comparePositions`.
   'instructions.sources.position',
 ])

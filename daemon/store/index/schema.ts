@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
  * The index: everything the timeline needs at once. It is derived from the agents' files and the store, so an index of another
  * version, or a damaged one, is set aside and built anew (R13); it is never migrated and never the only place of a fact.
  */
-export const INDEX_VERSION = 5
+export const INDEX_VERSION = 6
 
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;
@@ -150,6 +150,12 @@ create table configurations (
   home text not null, workspace text not null, manifest text not null, fingerprint text not null, program text, seen_at text not null,
   primary key (home, workspace)
 ) without rowid;
+/* states of the files of a home and its workspaces, by the change of configuration that showed them; digest null: it went */
+create table file_versions (
+  id text not null, home text not null, path text not null, at text not null, digest text, bytes integer, drift text not null, manifest text not null,
+  primary key (id, home)
+) without rowid;
+create index file_versions_path on file_versions (home, path, at desc);
 /* contents a file was seen with: an old one that comes back is recognised (B18) */
 create table file_states (home text not null, path text not null, mark text not null, seen_at text not null, primary key (home, path, mark)) without rowid;
 
