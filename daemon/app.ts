@@ -130,8 +130,10 @@ const assemble = async (
     now,
   }
   for (const repaired of keys.repaired) log('warn', 'keys', { repaired })
+  const vault = openVault(paths.dir, { platform: process.platform, env }, now)
   const store = openStoreReader({
     dir: paths.dir,
+    vault,
     key: keys,
     redactor,
     env,
@@ -292,7 +294,7 @@ const assemble = async (
     redactor,
     egress,
     damage,
-    vault: openVault(paths.dir, { platform: process.platform, env }, now),
+    vault,
     reveals: openRevealLog(path.join(paths.dir, 'vault', 'reads.jsonl')),
     adapters,
     surroundings,

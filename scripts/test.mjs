@@ -76,23 +76,34 @@ const skipped = (part) => {
 }
 
 async function runUnit() {
-  const file = join(reports, 'vitest.json')
+  const file = join(reports, 'vitest.jsonl')
   const exclude = leftOut('AGENTS') ? ['--exclude', 'test/agents/**'] : []
   if (leftOut('AGENTS')) warn('tests with real agent programs are left out: REPRISE_WITHOUT_AGENTS=1')
   const args = [
     bin('vitest/vitest.mjs'),
     'run',
     '--reporter=default',
-    '--reporter=json',
-    `--outputFile.json=${file}`,
+    `--reporter=${join(root, 'scripts/lib/progress-reporter.mjs')}`,
     ...exclude,
   ]
-  const code = await run(process.execPath, args)
-  return tally(file, code, (report) => ({
-    passed: report.numPassedTests,
-    failed: report.numFailedTests,
-    skipped: report.numPendingTests + report.numTodoTests,
-  }))
+  const code = await run(process.execPath, args, { env: { REPRISE_TEST_PROGRESS: file } })
+  return tallyFiles(file, code)
+}
+
+/** Sums up the files that ended; each that began and did not end is named, and is a failure. */
+function tallyFiles(file, code) {
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(JSON.parse) : []
+  const ended = lines.filter((line) => line.ended !== undefined)
+  const sum = (what) => ended.reduce((all, line) => all + line[what], 0)
+  const counts = { passed: sum('passed'), failed: sum('failed'), skipped: sum('skipped') }
+  for (const { file: name, began } of lines) {
+    if (began === undefined || ended.some((line) => line.file === name)) continue
+    bad(`${name} began and did not end`)
+    counts.failed += 1
+  }
+  if (code !== 0 && counts.failed === 0) counts.failed = 1
+  if (ended.length === 0) counts.failed = 1 // nothing ran, which is no success
+  return counts
 }
 
 async function runPlaywright(project, before) {

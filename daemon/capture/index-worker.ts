@@ -18,7 +18,6 @@ import { statements } from '../store/index/database.ts'
 import { openIndex } from '../store/index/open-index.ts'
 import { resetIndex } from '../store/index/schema.ts'
 import { openStore } from '../store/open-store.ts'
-import { openPlainRawFiles } from '../store/plain-raw-files.ts'
 import { clearLeftovers } from './clear-leftovers.ts'
 import { type Collection, collectionBy } from './collection.ts'
 import { createGapNotes } from './gap-notes.ts'
@@ -45,8 +44,10 @@ const main = async (): Promise<void> => {
   const keys = await openKeys(path.join(start.dataDir, 'keys'))
   const redactor = createRedactor(keys.hmacKey)
   const log = openLog(`${start.dataDir}/logs/worker.log`, now, createEgress(redactor))
+  const vault = openVault(start.dataDir, { platform: process.platform, env: start.env }, now)
   const store = await openStore({
     dir: start.dataDir,
+    vault,
     key: keys,
     redactor,
     now,
@@ -67,8 +68,6 @@ const main = async (): Promise<void> => {
   }
   let collect = collectionBy(start.collection)
   const collection: Collection = (place) => collect(place)
-  const vault = openVault(start.dataDir, { platform: process.platform, env: start.env }, now)
-  const rawFiles = openPlainRawFiles(start.dataDir, { vault, redactor, now })
   const completion = { git: isolateGit(start.env), programs: createProgramDigests(), surroundings }
 
   const newImporter = (): Importer =>
@@ -83,12 +82,12 @@ const main = async (): Promise<void> => {
       log,
       collection,
       vault,
-      rawFiles,
+      rawFiles: store.files,
       tell: (news) => tell({ type: 'news', news }),
     })
   let importer = newImporter()
   const keepRaw = () =>
-    createKeepRawFiles({ raw: rawFiles, collection, gaps: createGapNotes(statements(opened.db), now, redactor) })
+    createKeepRawFiles({ raw: store.files, collection, gaps: createGapNotes(statements(opened.db), now, redactor) })
 
   const calls: WorkerCalls = {
     sync: (homes, watching) => importer.sync(homes, watching),

@@ -2,12 +2,18 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import type { Readable, Writable } from 'node:stream'
 import { type GitContext, gitArguments } from './core.ts'
 
-export interface TreeChange {
-  /** Path in the tree; any bytes, given as latin1. `.git` components are refused (fast-import itself would take them). */
-  readonly path: string
+export type TreeMode = '100644' | '100755' | '120000'
+
+/** Path in the tree: any bytes, given as latin1. `.git` components are refused (fast-import itself would take them). */
+export type TreeChange =
   /** New content, or null to remove the path. A list is written one after the other. */
-  readonly content: Uint8Array | readonly Uint8Array[] | null
-}
+  | {
+      readonly path: string
+      readonly content: Uint8Array | readonly Uint8Array[] | null
+      readonly mode?: TreeMode
+    }
+  /** An object the store holds already. `40000`: a whole folder. */
+  | { readonly path: string; readonly oid: string; readonly mode: TreeMode | '40000' }
 
 export interface CommitRequest {
   readonly ref: string
@@ -17,6 +23,19 @@ export interface CommitRequest {
   /** Seconds since 1970. Part of the commit's id: a repeated request gives the same commit. */
   readonly at: number
   readonly changes: readonly TreeChange[]
+  /** More parents, which a ref to this commit then keeps. At most 15. */
+  readonly merges?: readonly string[]
+  /** A folder of the new tree whose id is wanted. */
+  readonly treeOf?: string
+}
+
+/** Commits that follow each other on one ref; only the first names its parent. */
+export type CommitChain = readonly [CommitRequest, ...Omit<CommitRequest, 'parent'>[]]
+
+export interface WrittenCommit {
+  readonly id: string
+  /** Of `treeOf`; null when it was not asked for, or there is no such folder. */
+  readonly tree: string | null
 }
 
 /** The fast-import process ended before it acknowledged a group; nothing of the group may be taken as stored. */
@@ -29,8 +48,10 @@ type Child = ChildProcessByStdio<Writable, Readable, Readable>
 interface Group {
   readonly wanted: number
   readonly ids: string[]
+  /** In the order asked for. */
+  readonly trees: (string | null)[]
   readonly ack: string
-  readonly resolve: (ids: readonly string[]) => void
+  readonly resolve: (answer: { readonly ids: readonly string[]; readonly trees: readonly (string | null)[] }) => void
   readonly reject: (error: Error) => void
 }
 
@@ -83,24 +104,43 @@ export class FastImport {
     return this.gone
   }
 
-  /** Writes the commits (each on its own ref) and waits for the checkpoint. Gives their ids in order. One group at a time. */
-  async write(commits: readonly CommitRequest[]): Promise<readonly string[]> {
+  /** Writes the chains (each on its own ref) and waits for the checkpoint. Gives the commits in order. One group at a time. */
+  async write(chains: readonly CommitChain[]): Promise<readonly (readonly WrittenCommit[])[]> {
     if (this.group !== null) throw new Error('fast-import is still busy with a group')
     if (this.gone) throw new FastImportEnded(`git fast-import has ended: ${this.said.trim() || 'no message'}`)
+    const commits = chains.flat()
     // Checked before the first byte is sent: half a commit must never be in the stream.
-    for (const { changes } of commits) for (const { path } of changes) quotePath(path)
-    const answered = new Promise<readonly string[]>((resolve, reject) => {
+    for (const { changes, treeOf } of commits) {
+      for (const { path } of changes) quotePath(path)
+      if (treeOf !== undefined) quotePath(treeOf)
+    }
+    const answered = new Promise<Parameters<Group['resolve']>[0]>((resolve, reject) => {
       this.groups += 1
-      this.group = { wanted: commits.length, ids: [], ack: `stored ${this.groups}`, resolve, reject }
+      this.group = { wanted: commits.length, ids: [], trees: [], ack: `stored ${this.groups}`, resolve, reject }
     })
     answered.catch(() => {}) // awaited below, after the writing
-    for (const [index, commit] of commits.entries()) {
-      this.refs.add(commit.ref)
-      await this.send(commit, index + 1)
+    let mark = 0
+    for (const chain of chains) {
+      const [first, ...others] = chain
+      this.refs.add(first.ref)
+      mark += 1
+      await this.send(first, mark, first.parent)
+      for (const commit of others) {
+        mark += 1
+        await this.send(commit, mark, `:${mark - 1}`)
+      }
     }
     const marks = commits.map((_, index) => `get-mark :${index + 1}\n`).join('')
     await this.put(`${marks}checkpoint\nprogress stored ${this.groups}\n`)
-    return answered
+    const { ids, trees } = await answered
+    let at = 0
+    let asked = 0
+    return chains.map((chain) =>
+      chain.map(({ treeOf }) => ({
+        id: ids[at++] ?? '',
+        tree: treeOf === undefined ? null : (trees[asked++] ?? null),
+      })),
+    )
   }
 
   /** Ends the process in good order. Its packs lose their `.keep` files and may be repacked from then on. */
@@ -115,26 +155,32 @@ export class FastImport {
     await this.exit
   }
 
-  private async send(commit: CommitRequest, mark: number): Promise<void> {
+  private async send(commit: Omit<CommitRequest, 'parent'>, mark: number, from: string | null): Promise<void> {
     const message = Buffer.from(commit.message, 'utf8')
     const head =
       `commit ${commit.ref}\nmark :${mark}\ncommitter Reprise <reprise@localhost> ${commit.at} +0000\n` +
       `data ${message.length}\n`
     await this.put(Buffer.concat([Buffer.from(head, 'utf8'), message, Buffer.from('\n')]))
-    if (commit.parent !== null) await this.put(`from ${commit.parent}\n`)
+    if (from !== null) await this.put(`from ${from}\n`)
+    for (const merged of commit.merges ?? []) await this.put(`merge ${merged}\n`)
     for (const change of commit.changes) {
       const path = quotePath(change.path)
+      if ('oid' in change) {
+        await this.put(`M ${change.mode} ${change.oid} ${path}\n`)
+        continue
+      }
       if (change.content === null) {
         await this.put(`D ${path}\n`)
         continue
       }
       const pieces = change.content instanceof Uint8Array ? [change.content] : change.content
       const size = pieces.reduce((sum, piece) => sum + piece.length, 0)
-      await this.put(`M 100644 inline ${path}\ndata ${size}\n`)
+      await this.put(`M ${change.mode ?? '100644'} inline ${path}\ndata ${size}\n`)
       for (const piece of pieces) await this.put(piece)
       await this.put('\n')
     }
     await this.put('\n')
+    if (commit.treeOf !== undefined) await this.put(`ls :${mark} ${quotePath(commit.treeOf)}\n`)
   }
 
   /** Writes with backpressure. When the process is gone the bytes go nowhere; the group is rejected by its end. */
@@ -156,25 +202,37 @@ export class FastImport {
     for (const line of lines) {
       const { group } = this
       if (group === null) continue
+      const listed = /^(?:missing |\d{6} \w+ ([0-9a-f]{40})\t)/.exec(line)
       if (/^[0-9a-f]{40}$/.test(line)) group.ids.push(line)
+      else if (listed) group.trees.push(listed[1] ?? null)
       else if (line === `progress ${group.ack}`) {
         this.group = null
-        if (group.ids.length === group.wanted) group.resolve(group.ids)
+        if (group.ids.length === group.wanted) group.resolve({ ids: group.ids, trees: group.trees })
         else group.reject(new FastImportEnded('git fast-import acknowledged a group without all of its ids'))
       }
     }
   }
 }
 
-/** A C-quoted path with octal escapes: the one form in which fast-import takes any bytes. */
+/** A C-quoted path with octal escapes: the one form in which fast-import takes any bytes. Throws for names no tree may hold. */
 export function quotePath(path: string): string {
-  for (const part of path.split('/')) {
-    if (part === '' || part === '.' || part === '..' || /^\.git$/i.test(part))
-      throw new TypeError(`not a path for a tree: ${path.slice(0, 200)}`)
-  }
+  for (const part of path.split('/'))
+    if (!isTreeName(part)) throw new TypeError(`not a path for a tree: ${path.slice(0, 200)}`)
   const escaped = path.replace(
     /[^ !#-[\]-~]/g,
     (char) => `\\${(char.charCodeAt(0) & 0xff).toString(8).padStart(3, '0')}`,
   )
   return `"${escaped}"`
+}
+
+/**
+ * Whether a tree may hold a name, given as latin1. Not what some file system would take for `.git`: Git's own check of a repository
+ * rejects a tree with one (letters of any case, characters that HFS+ ignores, endings and short names of NTFS).
+ */
+export function isTreeName(part: string): boolean {
+  if (part === '' || part === '.' || part === '..' || /[/\0]/.test(part)) return false
+  if (!/g/i.test(part)) return true
+  const text = Buffer.from(part, 'latin1').toString('utf8')
+  const plain = text.replace(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
+  return !/^(?:\.git|git~1)[ .]*(?::.*)?$/i.test(plain)
 }

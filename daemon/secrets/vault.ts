@@ -26,7 +26,7 @@ export interface Original {
 export interface Vault {
   /** Where the key is; never makes one. */
   state(): Promise<{ readonly keyStore: VaultKey['keyStore']; readonly why: string | null; readonly objects: number }>
-  /** Makes the key where there is none. Throws `refused` when there is one that cannot be reached. */
+  /** Makes the key where there is none; `put` does too. Throws `refused` when there is one that cannot be reached. */
   prepare(): Promise<void>
   /** Durable when it resolves. The same reference again replaces what was kept under it. */
   put(originals: readonly Original[]): Promise<void>
@@ -87,6 +87,8 @@ export const openVault = (dir: string, place: Omit<VaultKeyPlace, 'folder'>, now
 
     async put(originals) {
       if (originals.length === 0) return
+      // The first original makes the key; one that is there and cannot be reached is refused by `makeVaultKey`.
+      if ((await reach()).key === null) known = await makeVaultKey(keyPlace)
       const { key, why } = await reach()
       if (key === null) throw new RepriseError('refused', `the vault cannot be opened: ${why}`)
       for (let at = 0; at < originals.length; at += TOGETHER)

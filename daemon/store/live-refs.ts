@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
@@ -21,6 +21,18 @@ export class LiveRefs {
       // Not a loose ref: packed, or not there.
     }
     return this.packedRefs().get(ref)
+  }
+
+  /** Names below a folder of refs (`refs/safety/`), loose and packed. */
+  list(prefix: string): string[] {
+    const found = new Set([...this.packedRefs().keys()].filter((ref) => ref.startsWith(prefix)))
+    try {
+      for (const entry of readdirSync(join(this.gitDir, prefix), { withFileTypes: true }))
+        if (entry.isFile() && !entry.name.endsWith('.lock')) found.add(prefix + entry.name)
+    } catch {
+      // There is no such folder: all of them are packed, or there is none.
+    }
+    return [...found].sort()
   }
 
   private packedRefs(): ReadonlyMap<string, string> {

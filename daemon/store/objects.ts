@@ -17,6 +17,18 @@ export class CommitView {
     return this.tree(treeOfCommit(content))
   }
 
+  /** The first parent; null for the first commit. */
+  async parent(): Promise<string | null> {
+    const { content } = await this.required(this.commit)
+    const head = content.toString('latin1', 0, content.indexOf('\n\n'))
+    return /^parent ([0-9a-f]{40})$/m.exec(head)?.[1] ?? null
+  }
+
+  async message(): Promise<string> {
+    const { content } = await this.required(this.commit)
+    return content.toString('utf8', content.indexOf('\n\n') + 2)
+  }
+
   async tree(oid: string): Promise<readonly TreeEntry[]> {
     return parseTree((await this.required(oid)).content)
   }
@@ -44,7 +56,11 @@ export class CommitView {
 
   private async required(oid: string) {
     const object = await this.reader.read(oid)
-    if (object === null) throw new RepriseError('damaged', `Object ${oid} is missing from the store.`)
+    if (object === null) throw missingObject(oid)
     return object
   }
 }
+
+/** What a tree or ref leads to must be there. */
+export const missingObject = (oid: string): RepriseError =>
+  new RepriseError('damaged', `Object ${oid} is missing from the store.`, 'Run `reprise check` to see everything.')

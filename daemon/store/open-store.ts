@@ -16,19 +16,26 @@ import { requireGit } from '../git/version.ts'
 import { createRedactor } from '../secrets/create-redactor.ts'
 import { type Keys, tighten } from '../secrets/keys.ts'
 import type { Redactor } from '../secrets/redactor.ts'
+import { openVault, type Vault } from '../secrets/vault.ts'
+import { GitAgentCommits, RUNS } from './agent-commits.ts'
 import { BlobCollection } from './blob-collection.ts'
 import { GitConfigurationHistory } from './configuration-history.ts'
 import { replaceFile, syncFolder } from './durable.ts'
 import { bringToCurrentVersion } from './format.ts'
+import { GitKeptNames } from './kept-names.ts'
 import { checkKeys } from './key-record.ts'
+import { openLargeObjects } from './large-objects.ts'
 import { awaitOldWriter, clearLeftovers } from './leftovers.ts'
 import { GitManifestStore } from './manifest-store.ts'
 import { mendPackedRefs } from './mend-packed-refs.ts'
 import { CommitView } from './objects.ts'
+import { GitRawFiles, RAW_FILES } from './raw-files.ts'
+import { GitSafetySnapshots } from './safety-snapshots.ts'
 import { GitSessionArchive } from './session-archive.ts'
 import type { CheckResult, Store } from './store.ts'
 import { StoreSize } from './store-size.ts'
 import { GitTextStore } from './text-store.ts'
+import { GitWorkspaceStates } from './workspace-states.ts'
 import { CommitWriter } from './writer.ts'
 
 export interface StoreOptions {
@@ -41,6 +48,8 @@ export interface StoreOptions {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Default: a redactor made with the key. */
   readonly redactor?: Redactor
+  /** Default: the vault of the data directory. */
+  readonly vault?: Pick<Vault, 'get' | 'put'>
   /** Packs after which maintenance runs by itself. */
   readonly packsBeforeMaintenance?: number
 }
@@ -137,8 +146,33 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     log,
   })
 
+  const vault = options.vault ?? openVault(dir, { platform: process.platform, env: options.env }, options.now)
+  const hmacKey = key.hmacKey
+  /** Refs of states, runs, safety snapshots and names, and where they stand. */
+  const places = new Map([...refs].filter(([ref]) => !ref.startsWith('refs/sessions/')))
+  const large = openLargeObjects(dir)
+  const states = new GitWorkspaceStates({ writer, reader, hmacKey, large, vault, seconds, tips: places })
+  const commits = new GitAgentCommits({ writer, reader, hmacKey, tips: places })
+  const rawBlobs = collection(RAW_FILES, '', 'files of configuration', await openTip(RAW_FILES))
+  const files = new GitRawFiles({ blobs: rawBlobs, vault, redactor, hmacKey, now: options.now })
+  const safety = new GitSafetySnapshots({ writer, reader, hmacKey, large, vault, seconds, tips: places, log })
+  const names = new GitKeptNames({
+    writer,
+    reader,
+    hmacKey,
+    seconds,
+    tips: places,
+    deleteRef: (ref, from) => deleteRef(context, gitDir, ref, from),
+  })
+
   return {
     dir,
+    states,
+    commits,
+    large,
+    files,
+    safety,
+    names,
     manifests,
     texts,
     sessions,
@@ -151,6 +185,11 @@ export async function openStore(options: StoreOptions): Promise<Store> {
       damaged.push(...(await configuration.verifyAll()))
       for (const ref of [...tips.keys()])
         damaged.push(...(await sessions.verify(asRunId(ref.slice('refs/sessions/'.length)))))
+      for (const ref of places.keys())
+        if (ref.startsWith(RUNS)) damaged.push(...(await commits.verify(asRunId(ref.slice(RUNS.length)))))
+      for (const workspace of await states.list()) damaged.push(...(await states.verify(workspace)))
+      for await (const { id } of safety.list()) damaged.push(...(await safety.verify(id)))
+      damaged.push(...(await large.verifyAll()), ...(await files.verifyAll((why) => damaged.push(why))))
       const { objects } = await countObjects(context, gitDir)
       return { ok: damaged.length === 0, objects, damaged: [...new Set(damaged)], quarantined: listQuarantine(dir) }
     },

@@ -202,7 +202,7 @@ export interface SafetySnapshots {
 export type SafetyContent =
   | Uint8Array
   | { readonly large: Digest; readonly bytes: number }
-  | { readonly vault: string; readonly mark: string; readonly bytes: number }
+  | { readonly vault: string; readonly mark: string; readonly bytes: number; readonly digest: string }
 export interface SafetyPath {
   readonly path: string
   readonly was: {

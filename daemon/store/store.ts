@@ -1,4 +1,5 @@
 import type { Digest, Drift, Manifest, ManifestBody, RunId } from '../../contract/index.ts'
+import type { AgentCommits, KeptNames, LargeObjects, RawFiles, SafetySnapshots, WorkspaceStates } from './states.ts'
 
 /**
  * The durable side of Reprise: a bare Git repository, an encrypted vault beside it, small documents. Everything written here is
@@ -10,6 +11,12 @@ export interface Store {
   readonly texts: TextStore
   readonly sessions: SessionArchive
   readonly configuration: ConfigurationHistory
+  readonly states: WorkspaceStates
+  readonly commits: AgentCommits
+  readonly large: LargeObjects
+  readonly files: RawFiles
+  readonly safety: SafetySnapshots
+  readonly names: KeptNames
   /** Bytes on disk, objects, packs. Cheap enough for a status line. */
   size(): { readonly bytes: number; readonly objects: number }
   check(): Promise<CheckResult>

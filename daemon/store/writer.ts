@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RepriseError } from '../../contract/errors.ts'
 import type { GitContext } from '../git/core.ts'
-import { type CommitRequest, FastImport, FastImportEnded } from '../git/fast-import.ts'
+import {
+  type CommitChain,
+  type CommitRequest,
+  FastImport,
+  FastImportEnded,
+  type TreeChange,
+  type WrittenCommit,
+} from '../git/fast-import.ts'
 import { forEachRef } from '../git/for-each-ref.ts'
 import { syncFolder } from './durable.ts'
 import { clearLeftovers, noteWriter } from './leftovers.ts'
@@ -13,9 +20,10 @@ const GROUP_COMMITS = 128
 const GROUP_BYTES = 48 * 1024 * 1024
 
 interface Waiting {
-  readonly commit: CommitRequest
+  readonly ref: string
+  readonly chain: CommitChain
   readonly size: number
-  readonly resolve: (id: string) => void
+  readonly resolve: (written: readonly WrittenCommit[]) => void
   readonly reject: (error: Error) => void
 }
 
@@ -40,11 +48,17 @@ export class CommitWriter {
   ) {}
 
   /** Stores one commit. Rejects with `conflict` when the ref does not point to `parent` any more. */
-  commit(commit: CommitRequest): Promise<string> {
+  async commit(commit: CommitRequest): Promise<string> {
+    const [written] = await this.commitChain([commit])
+    return written?.id ?? ''
+  }
+
+  /** Stores commits that follow each other on one ref, all or none. */
+  commitChain(chain: CommitChain): Promise<readonly WrittenCommit[]> {
     if (this.closed) return Promise.reject(new Error('the store is closed'))
-    const size = commit.changes.reduce((sum, { content }) => sum + sizeOf(content), 0)
+    const size = chain.reduce((sum, { changes }) => changes.reduce((all, change) => all + sizeOf(change), sum), 0)
     return new Promise((resolve, reject) => {
-      this.queue.push({ commit, size, resolve, reject })
+      this.queue.push({ ref: chain[0].ref, chain, size, resolve, reject })
       this.running ??= this.drain()
     })
   }
@@ -103,11 +117,11 @@ export class CommitWriter {
     let size = 0
     for (const waiting of this.queue) {
       const fits = group.length === 0 || (size + waiting.size <= GROUP_BYTES && group.length < GROUP_COMMITS)
-      if (!fits || refs.has(waiting.commit.ref)) {
+      if (!fits || refs.has(waiting.ref)) {
         later.push(waiting)
         continue
       }
-      refs.add(waiting.commit.ref)
+      refs.add(waiting.ref)
       size += waiting.size
       group.push(waiting)
     }
@@ -122,12 +136,12 @@ export class CommitWriter {
       try {
         const ids = await this.write(open)
         const moved = await this.readBack(open, ids)
-        for (const [index, waiting] of open.entries()) if (!moved.has(waiting)) waiting.resolve(ids[index] ?? '')
+        for (const [index, waiting] of open.entries()) if (!moved.has(waiting)) waiting.resolve(ids[index] ?? [])
         open = open.filter((waiting) => moved.has(waiting))
         if (open.length === 0) return
         failure = new RepriseError(
           'conflict',
-          `The store changed under ${open[0]?.commit.ref}.`,
+          `The store changed under ${open[0]?.ref}.`,
           'Only one daemon may use a data directory.',
         )
       } catch (error) {
@@ -141,20 +155,20 @@ export class CommitWriter {
     }
   }
 
-  private async write(group: readonly Waiting[]): Promise<readonly string[]> {
+  private async write(group: readonly Waiting[]): Promise<readonly (readonly WrittenCommit[])[]> {
     if (this.process !== null) {
       const { refs, ended } = this.process
-      const more = group.filter(({ commit }) => !refs.has(commit.ref)).length
+      const more = group.filter(({ ref }) => !refs.has(ref)).length
       if (ended || (more > 0 && refs.size + more > REFS_PER_PROCESS)) await this.endProcess()
     }
     if (this.process === null) {
       this.process = new FastImport(this.context, this.gitDir)
       noteWriter(this.gitDir, this.process.pid)
     }
-    const ids = await this.process.write(group.map(({ commit }) => commit))
+    const ids = await this.process.write(group.map(({ chain }) => chain))
     this.checkpoints += 1
     await syncFolder(join(this.gitDir, 'objects', 'pack'))
-    const folders = new Set(group.map(({ commit }) => join(this.gitDir, commit.ref, '..')))
+    const folders = new Set(group.map(({ ref }) => join(this.gitDir, ref, '..')))
     for (const folder of folders) await syncFolder(folder)
     return ids
   }
@@ -163,16 +177,19 @@ export class CommitWriter {
    * fast-import warns, and acknowledges all the same, when it leaves a ref alone that moved or that it could not lock. So each ref
    * is read again; a loose file is normal, as the update has just written it.
    */
-  private async readBack(group: readonly Waiting[], ids: readonly string[]): Promise<ReadonlySet<Waiting>> {
+  private async readBack(
+    group: readonly Waiting[],
+    written: readonly (readonly WrittenCommit[])[],
+  ): Promise<ReadonlySet<Waiting>> {
     const wrong = new Set<Waiting>()
     for (const [index, waiting] of group.entries()) {
       let found: string | undefined
       try {
-        found = readFileSync(join(this.gitDir, waiting.commit.ref), 'latin1').trim()
+        found = readFileSync(join(this.gitDir, waiting.ref), 'latin1').trim()
       } catch {
-        found = (await forEachRef(this.context, this.gitDir, [waiting.commit.ref])).refs.get(waiting.commit.ref)
+        found = (await forEachRef(this.context, this.gitDir, [waiting.ref])).refs.get(waiting.ref)
       }
-      if (found !== ids[index]) wrong.add(waiting)
+      if (found !== written[index]?.at(-1)?.id) wrong.add(waiting)
     }
     return wrong
   }
@@ -194,9 +211,9 @@ export class CommitWriter {
   }
 }
 
-const sizeOf = (content: Uint8Array | readonly Uint8Array[] | null): number =>
-  content === null
+const sizeOf = (change: TreeChange): number =>
+  'oid' in change || change.content === null
     ? 0
-    : content instanceof Uint8Array
-      ? content.length
-      : content.reduce((sum, piece) => sum + piece.length, 0)
+    : change.content instanceof Uint8Array
+      ? change.content.length
+      : change.content.reduce((sum, piece) => sum + piece.length, 0)

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { DatabaseSync, type StatementSyncInstance } from '@photostructure/sqlite'
 import { SourceBusy, type UnitStamp } from '../adapter.ts'
+import { copyLiveFile } from './copy-live-file.ts'
 
 /**
  * An agent's database while it is read: one state of it. Tables are named as usual; a pragma of the database itself needs its name, `home`
@@ -328,12 +329,11 @@ function readHead(file: string, length: number): string {
 
 function copyPrivately(from: string, to: string): void {
   try {
-    fs.copyFileSync(from, to, fs.constants.COPYFILE_EXCL | fs.constants.COPYFILE_FICLONE)
+    copyLiveFile(from, to)
   } catch (error) {
     if (isMissing(error)) throw new SourceBusy(`${from} went away while it was copied`)
     throw error
   }
-  fs.chmodSync(to, 0o600)
 }
 
 function statOf(file: string): fs.BigIntStats | null {

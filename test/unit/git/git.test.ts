@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ObjectReader } from '../../../daemon/git/cat-file-batch.ts'
 import { GitError, git, isolateGit } from '../../../daemon/git/core.ts'
 import { countObjects } from '../../../daemon/git/count-objects.ts'
-import { FastImport, quotePath } from '../../../daemon/git/fast-import.ts'
+import { type CommitRequest, FastImport, quotePath } from '../../../daemon/git/fast-import.ts'
 import { forEachRef } from '../../../daemon/git/for-each-ref.ts'
 import { fsck } from '../../../daemon/git/fsck.ts'
 import { initBare } from '../../../daemon/git/init-bare.ts'
@@ -63,7 +63,55 @@ describe('git', () => {
   })
 })
 
+/** One commit per ref, without a chain. */
+const writeEach = async (writer: FastImport, commits: readonly CommitRequest[]): Promise<string[]> =>
+  (await writer.write(commits.map((commit) => [commit] as const))).map(([written]) => written?.id ?? '')
+
 describe('fast-import', () => {
+  it('writes commits that follow each other in one group, with modes, known objects and whole folders, and names a tree', async () => {
+    const writer = new FastImport(context, gitDir)
+    const link = { path: 'in/link', mode: '120000' as const, content: Buffer.from('../run') }
+    const [chain = []] = await writer.write([
+      [
+        {
+          ...commitOf('refs/x/a', null, {}),
+          changes: [{ path: 'in/run', mode: '100755', content: Buffer.from('#!') }, link],
+          treeOf: 'in',
+        },
+        { ...commitOf('refs/x/a', null, { 'in/more': 'm' }), treeOf: 'in' },
+        { ...commitOf('refs/x/a', null, { in: null }), treeOf: 'in' },
+      ],
+    ])
+    const [one, two, three] = chain
+    expect(three?.tree).toBeNull()
+    expect(one?.tree).not.toBe(two?.tree)
+    const [[copy] = []] = await writer.write([
+      [
+        {
+          ...commitOf('refs/x/b', null, {}),
+          changes: [
+            { path: 'all', mode: '40000', oid: one?.tree ?? '' },
+            { path: 'again', mode: '100644', oid: objectId('blob', Buffer.from('m')) },
+          ],
+          merges: [two?.id ?? ''],
+        },
+      ],
+    ])
+    await writer.close()
+    const tree = (commit: string) => git(['ls-tree', '-r', commit], { git: context, gitDir })
+    expect((await tree(copy?.id ?? '')).stdout.toString().replace(/ blob [0-9a-f]+/g, '')).toBe(
+      '100644\tagain\n120000\tall/link\n100755\tall/run\n',
+    )
+    expect((await git(['rev-list', 'refs/x/a'], { git: context, gitDir })).stdout.toString().split('\n')).toEqual([
+      three?.id,
+      two?.id,
+      one?.id,
+      '',
+    ])
+    expect((await git(['rev-list', '--count', 'refs/x/b'], { git: context, gitDir })).stdout.toString()).toBe('3\n')
+    expect(await fsck(context, gitDir)).toEqual([])
+  })
+
   it('takes any bytes in a path and any content, and gives the ids', async () => {
     const names = [
       'plain',
@@ -79,7 +127,7 @@ describe('fast-import', () => {
       '.gitignore',
     ]
     const writer = new FastImport(context, gitDir)
-    const [id = ''] = await writer.write([
+    const [id = ''] = await writeEach(writer, [
       commitOf('refs/x/a', null, Object.fromEntries(names.map((name, n) => [`dir/${name}`, Buffer.from([n, 0, 255])]))),
     ])
     await writer.close()
@@ -97,10 +145,21 @@ describe('fast-import', () => {
   })
 
   it('refuses paths that mean something to git before a byte is written', async () => {
-    for (const path of ['.git/config', 'a/.GIT/x', '../x', 'a//b', '', '/a', 'a/./b'])
-      expect(() => quotePath(path)).toThrow(TypeError)
+    const names = [
+      '.git/config',
+      'a/.GIT/x',
+      '../x',
+      'a//b',
+      '',
+      '/a',
+      'a/./b',
+      'git~1/x',
+      '.git. /x',
+      '.g\u00e2\u0080\u008cit',
+    ]
+    for (const path of names) expect(() => quotePath(path)).toThrow(TypeError)
     const writer = new FastImport(context, gitDir)
-    await expect(writer.write([commitOf('refs/x/a', null, { good: 'x', '.git/hooks/x': 'y' })])).rejects.toThrow(
+    await expect(writeEach(writer, [commitOf('refs/x/a', null, { good: 'x', '.git/hooks/x': 'y' })])).rejects.toThrow(
       TypeError,
     )
     await writer.close()
@@ -109,9 +168,9 @@ describe('fast-import', () => {
 
   it('has written pack and ref when it answers, and removes paths', async () => {
     const writer = new FastImport(context, gitDir)
-    const [first = ''] = await writer.write([commitOf('refs/x/a', null, { a: '1', b: '2' })])
+    const [first = ''] = await writeEach(writer, [commitOf('refs/x/a', null, { a: '1', b: '2' })])
     expect((await forEachRef(context, gitDir, ['refs/x/'])).refs.get('refs/x/a')).toBe(first)
-    const [second = '', other = ''] = await writer.write([
+    const [second = '', other = ''] = await writeEach(writer, [
       commitOf('refs/x/a', first, { a: null }),
       commitOf('refs/x/b', null, { c: '3' }),
     ])
@@ -126,17 +185,19 @@ describe('fast-import', () => {
 
   it('rejects a group whose process ends, with what git said', async () => {
     const writer = new FastImport(context, gitDir)
-    await expect(writer.write([commitOf('refs/x/a', 'f'.repeat(40), { a: '1' })])).rejects.toThrow(/fast-import ended/)
+    await expect(writeEach(writer, [commitOf('refs/x/a', 'f'.repeat(40), { a: '1' })])).rejects.toThrow(
+      /fast-import ended/,
+    )
     expect(writer.ended).toBe(true)
     await expect(writer.write([])).rejects.toThrow(/has ended/)
   })
 
   it('gives the same commit for the same request', async () => {
     const first = new FastImport(context, gitDir)
-    const ids = await first.write([commitOf('refs/x/a', null, { a: '1' })])
+    const ids = await writeEach(first, [commitOf('refs/x/a', null, { a: '1' })])
     await first.close()
     const second = new FastImport(context, gitDir)
-    expect(await second.write([commitOf('refs/x/a', null, { a: '1' })])).toEqual(ids)
+    expect(await writeEach(second, [commitOf('refs/x/a', null, { a: '1' })])).toEqual(ids)
     await second.close()
   })
 })
@@ -147,7 +208,7 @@ describe('reading objects', () => {
     expect(await reader.read('0'.repeat(40))).toBeNull()
     const writer = new FastImport(context, gitDir)
     const big = Buffer.alloc(3_000_000, 'x')
-    await writer.write([commitOf('refs/x/a', null, { big, small: 's', empty: '' })])
+    await writeEach(writer, [commitOf('refs/x/a', null, { big, small: 's', empty: '' })])
     const asked = [
       objectId('blob', big),
       '1'.repeat(40),
@@ -197,7 +258,7 @@ describe('reading objects', () => {
 describe('refs', () => {
   it('lists broken ones apart and takes one away only from where it points', async () => {
     const writer = new FastImport(context, gitDir)
-    const [id = ''] = await writer.write([commitOf('refs/x/a', null, { a: '1' })])
+    const [id = ''] = await writeEach(writer, [commitOf('refs/x/a', null, { a: '1' })])
     await writer.close()
     writeFileSync(join(gitDir, 'refs/x/b'), 'nonsense\n')
     const { refs, broken } = await forEachRef(context, gitDir, ['refs/'])

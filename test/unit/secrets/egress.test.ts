@@ -34,8 +34,22 @@ function inputFor(name: EndpointName): unknown {
     id: 'd_1',
     format: 'md',
     file: '/tmp/x',
+    side: 'before',
+    scope: {},
+    how: 'finish',
+    name: 'x',
+    home: '/h',
+    expected: null,
+    version: 'v_1',
+    action: 'install',
+    when: 'before',
+    session: null,
+    tool: null,
+    tool_use_id: null,
+    cwd: null,
+    limit_ms: 0,
   }
-  for (let input: Record<string, unknown> = {}, round = 0; round < 8; round += 1) {
+  for (let input: Record<string, unknown> = {}, round = 0; round < 12; round += 1) {
     const parsed = endpoints[name].input.safeParse(input)
     if (parsed.success) return input
     const field = String(parsed.error.issues[0]?.path[0])
