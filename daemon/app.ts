@@ -15,6 +15,7 @@ import { createDaemonHandlers } from './api/daemon-handlers.ts'
 import { createDispatch, type Dispatch } from './api/dispatch.ts'
 import { createDriftHandlers } from './api/drift-handlers.ts'
 import { createExportHandlers } from './api/export-handlers.ts'
+import { createFileHandlers } from './api/file-handlers.ts'
 import { combineHandlers, type Handlers } from './api/handlers.ts'
 import { createHomeHandlers } from './api/home-handlers.ts'
 import { type Loopback, listenOnLoopback } from './api/listeners.ts'
@@ -29,6 +30,7 @@ import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
 import { clearExports } from './export/bundle-writer.ts'
 import type { Ask } from './export/run-material.ts'
+import { openFileRecords } from './files/file-records.ts'
 import { createHomeRegistry } from './homes.ts'
 import { takeWriterLock } from './lock.ts'
 import { type Log, openLog } from './log.ts'
@@ -151,6 +153,10 @@ const assemble = async (
     now,
     log: (message) => log('warn', 'settings', { message }),
   })
+  const fileRecords = await openFileRecords(path.join(paths.dir, 'files.json'), now, (message) =>
+    log('warn', 'files', { message }),
+  )
+  opened.push(() => fileRecords.close())
   const settings: Parts['settings'] = {
     read: () => document.data,
     write: (change) => document.update((data) => ({ ...data, ...change })),
@@ -346,6 +352,7 @@ const assemble = async (
     createCompareHandlers(parts),
     createDriftHandlers(parts),
     createExportHandlers(parts, ask),
+    createFileHandlers({ parts, raw: store.files, records: fileRecords }),
     notYetHandlers,
   )
   const dispatch = createDispatch(handlers, { changed, log, gate: egress, damaged: (message) => damage.note(message) })

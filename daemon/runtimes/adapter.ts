@@ -452,6 +452,8 @@ export interface ResolveRequest {
   readonly version: string | null
   /** Keyed digest of a value that is a secret by nature (`Redactor.keyed`); without it such values appear as `hidden`. */
   readonly keyed?: (value: string) => string
+  /** Contents of files as they would be: a draft is resolved without being written. */
+  readonly overlay?: ReadonlyMap<string, Uint8Array>
 }
 
 /** A manifest not yet frozen, and the texts behind it, by the `uri` of their source. */

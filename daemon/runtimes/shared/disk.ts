@@ -40,9 +40,15 @@ export interface Disk {
   isLink(shown: string): boolean
   exists(shown: string): boolean
   isDirectory(shown: string): boolean
+  /** The same places looked at anew: what was seen before is not remembered. */
+  fresh(): Disk
 }
 
-export function openDisk(systemRoot: string, managedDir: string): Disk {
+/** Contents that stand for files as they would be, by path as shown or with links resolved; nothing of it is on the disk. */
+export type DiskOverlay = ReadonlyMap<string, Uint8Array>
+const NO_OVERLAY: DiskOverlay = new Map()
+
+export function openDisk(systemRoot: string, managedDir: string, overlay: DiskOverlay = NO_OVERLAY): Disk {
   const reads = new Map<string, FileRead>()
   const lists = new Map<string, DirectoryRead>()
   const reals = new Map<string, string | null>()
@@ -62,8 +68,18 @@ export function openDisk(systemRoot: string, managedDir: string): Disk {
     return found
   }
 
+  const realOf = (shown: string): string | null => tryOr(null, () => asShown(fs.realpathSync.native(onDisk(shown))))
+  const laidOver = (shown: string): Uint8Array | undefined =>
+    overlay.size === 0 ? undefined : (overlay.get(shown) ?? overlay.get(realOf(shown) ?? shown))
+
   return {
+    fresh: () => openDisk(systemRoot, managedDir, overlay),
     read(shown, largest = LARGEST_TEXT) {
+      const draft = laidOver(shown)
+      if (draft !== undefined)
+        return draft.length > largest
+          ? { state: 'too_large', size: draft.length }
+          : { state: 'ok', bytes: Buffer.from(draft), size: draft.length }
       const key = `${largest}\0${shown}`
       const known = reads.get(key)
       if (known) return known
@@ -74,7 +90,7 @@ export function openDisk(systemRoot: string, managedDir: string): Disk {
     list(shown) {
       const known = lists.get(shown)
       if (known) return known
-      const result = listRaw(onDisk(shown))
+      const result = withDrafts(shown, listRaw(onDisk(shown)), overlay)
       lists.set(shown, result)
       return result
     },
@@ -89,15 +105,25 @@ export function openDisk(systemRoot: string, managedDir: string): Disk {
     realPath(shown) {
       const known = reals.get(shown)
       if (known !== undefined) return known
-      const real = tryOr(null, () => asShown(fs.realpathSync.native(onDisk(shown))))
+      const real = realOf(shown) ?? (overlay.has(shown) ? shown : null)
       reals.set(shown, real)
       return real
     },
     isLink: (shown) =>
       tryOr(false, () => fs.lstatSync(onDisk(shown), { throwIfNoEntry: false })?.isSymbolicLink() ?? false),
-    exists: (shown) => stat(shown) !== null,
+    exists: (shown) => stat(shown) !== null || overlay.has(shown),
     isDirectory: (shown) => stat(shown)?.isDirectory() ?? false,
   }
+}
+
+/** A file that is only a draft yet is listed with the others. */
+function withDrafts(folder: string, found: DirectoryRead, overlay: DiskOverlay): DirectoryRead {
+  if (overlay.size === 0 || found.state !== 'ok') return found
+  const names = new Set(found.entries.map(({ name }) => name))
+  const drafts = [...overlay.keys()].filter((file) => path.dirname(file) === folder && !names.has(path.basename(file)))
+  if (drafts.length === 0) return found
+  const added = drafts.map((file): DirectoryEntry => ({ name: path.basename(file), nameBytes: null, kind: 'file' }))
+  return { state: 'ok', entries: [...found.entries, ...added] }
 }
 
 /** True when `inner` is `outer` or lies below it. Both absolute. */

@@ -43,8 +43,8 @@ export { matchLazy } from './lazy.ts'
 export function resolveClaudeCode(request: ResolveRequest): Resolution {
   const { surroundings } = request
   const managedDir = managedDirectory(surroundings.platform)
-  const disk = openDisk(surroundings.systemRoot, managedDir)
-  const reading: JsonReading = { disk, systemRoot: surroundings.systemRoot, managedDir, pause: waitSync }
+  const disk = openDisk(surroundings.systemRoot, managedDir, request.overlay)
+  const reading: JsonReading = { disk, pause: waitSync }
   const hide = request.keyed ?? (() => 'hidden')
   const flags = parseFlags(request.flags)
   // The runtime asks the kernel where it is: links in the way it was reached do not count.

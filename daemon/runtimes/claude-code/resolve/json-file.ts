@@ -1,6 +1,5 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import type { Disk } from '../../shared/disk.ts'
-import { openDisk } from '../../shared/disk.ts'
 
 export type JsonRead =
   | { readonly state: 'ok'; readonly value: Readonly<Record<string, unknown>>; readonly raw: Buffer }
@@ -13,8 +12,6 @@ const TRIES = 4
 
 export interface JsonReading {
   readonly disk: Disk
-  readonly systemRoot: string
-  readonly managedDir: string
   /** Waits between two tries; tests replace it. */
   readonly pause: (milliseconds: number) => void
 }
@@ -33,7 +30,7 @@ export function readJsonObject(
   for (let n = 1; n < TRIES && mayBeTorn(read); n += 1) {
     reading.pause(n)
     // A fresh look: the shared one remembers what it saw.
-    read = attempt(openDisk(reading.systemRoot, reading.managedDir), file)
+    read = attempt(reading.disk.fresh(), file)
   }
   if (read.state === 'ok' && read.raw.length === 0 && whenEmpty === 'invalid') {
     return { state: 'invalid', raw: read.raw, why: 'not valid JSON: the file is empty' }

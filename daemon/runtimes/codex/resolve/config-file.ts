@@ -1,6 +1,6 @@
 import { type ParseError, parse as parseJsonc, printParseErrorCode } from 'jsonc-parser'
 import { parse as parseToml, TomlError } from 'smol-toml'
-import { type Disk, openDisk } from '../../shared/disk.ts'
+import type { Disk } from '../../shared/disk.ts'
 import { isTable } from './values.ts'
 
 type Parsed =
@@ -11,7 +11,6 @@ export type ConfigRead = Parsed | { readonly state: 'missing' } | { readonly sta
 
 export interface Reading {
   readonly disk: Disk
-  readonly systemRoot: string
   readonly systemDir: string
   /** Waits between two tries; tests replace it. */
   readonly pause: (milliseconds: number) => void
@@ -30,7 +29,7 @@ function readConfig(reading: Reading, file: string, parse: (text: string) => Tex
   for (let n = 1; n < TRIES && (read.state === 'invalid' || (read.state === 'ok' && read.raw.length === 0)); n += 1) {
     reading.pause(n)
     // A fresh look: the shared one remembers what it saw.
-    read = attempt(openDisk(reading.systemRoot, reading.systemDir), file, parse)
+    read = attempt(reading.disk.fresh(), file, parse)
   }
   return read
 }

@@ -39,8 +39,8 @@ export { codexResolverFacts } from './facts.ts'
 export function resolveCodex(request: ResolveRequest): Resolution {
   const { surroundings } = request
   const systemDir = systemDirectory(surroundings)
-  const disk = openDisk(surroundings.systemRoot, systemDir)
-  const reading: Reading = { disk, systemRoot: surroundings.systemRoot, systemDir, pause: waitSync }
+  const disk = openDisk(surroundings.systemRoot, systemDir, request.overlay)
+  const reading: Reading = { disk, systemDir, pause: waitSync }
   const hide = request.keyed ?? (() => 'hidden')
   const flags = parseFlags(request.flags)
   const home = path.resolve(request.home)

@@ -32,7 +32,7 @@ type Unknown = ManifestBody['unknown'][number]
 export function resolveHermes(request: ResolveRequest): Resolution {
   const { surroundings } = request
   const managed = managedDirectory(surroundings)
-  const disk = openDisk(surroundings.env.HERMES_MANAGED_DIR ? '' : surroundings.systemRoot, managed)
+  const disk = openDisk(surroundings.env.HERMES_MANAGED_DIR ? '' : surroundings.systemRoot, managed, request.overlay)
   const hide = request.keyed ?? (() => 'hidden')
   const flags = parseFlags(request.flags)
   const choice = rulesOf(

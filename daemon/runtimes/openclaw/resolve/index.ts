@@ -39,7 +39,7 @@ export function resolveOpenClaw(request: ResolveRequest): Resolution {
   const { surroundings } = request
   const hide = request.keyed ?? (() => 'hidden')
   // This runtime has no managed files: nothing lies below a system root.
-  const disk = openDisk('', '/')
+  const disk = openDisk('', '/', request.overlay)
   const start = parseStart(request.flags)
   const places = findPlaces(request, start, disk)
   const startDir = start.surface === 'exec' ? places.expand(start.value('--cwd') ?? request.cwd) : request.cwd
