@@ -8,13 +8,12 @@ const w = words.receipt
 export const touchedPaths = ({ paths }: RollbackRecord): number =>
   new Set(paths.filter(({ result }) => result === 'done' || result === 'taken_back').map(({ path }) => path)).size
 
-/** What a rollback did, as its page is titled. */
-export const recordTitle = ({ target, is_rollback, undo_of }: RollbackRecord): string =>
-  undo_of !== null
-    ? w.titleUndo(shortId(undo_of))
-    : is_rollback
-      ? w.title(targetText(target))
-      : w.titleFiles(targetText(target))
+/** What a rollback did, as its page is titled; what was meant, where it was not done. */
+export function recordTitle({ target, is_rollback, undo_of, state }: RollbackRecord): string {
+  const said = state === 'applied' || state === 'undone' ? w : words.rollback
+  if (undo_of !== null) return said.titleUndo(shortId(undo_of))
+  return is_rollback ? said.title(targetText(target)) : said.titleFiles(targetText(target))
+}
 
 /** The same as a row of a list, with its count and its fate. */
 export function recordRow(record: RollbackRecord): string {

@@ -238,6 +238,7 @@ export const goingBack = {
     field: 'What',
     paths: 'Paths',
     pathsCount: (n: number) => count(n, 'path', 'paths'),
+    allPaths: (n: number) => `All ${count(n, 'path', 'paths')} in the receipt`,
     noPaths: 'No path was touched',
     columns: { path: 'Path', change: 'Change', result: 'Result', verified: 'Read back' },
     changes: { add: 'added', change: 'changed', mode: 'mode', type: 'type', delete: 'deleted' },
