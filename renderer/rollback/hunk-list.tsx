@@ -21,8 +21,9 @@ export function HunkList({
   const list = useRef<HTMLOListElement>(null)
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== 'F7' || list.current === null) return
-    const buttons = [...list.current.querySelectorAll('button')]
-    const at = buttons.indexOf(document.activeElement)
+    const buttons = [...list.current.querySelectorAll<HTMLElement>('button')]
+    const focused = document.activeElement
+    const at = focused instanceof HTMLElement ? buttons.indexOf(focused) : -1
     buttons[Math.max(0, Math.min(buttons.length - 1, at + (event.shiftKey ? -1 : 1)))]?.focus()
     event.preventDefault()
   }
