@@ -22,6 +22,7 @@ import { type Loopback, listenOnLoopback } from './api/listeners.ts'
 import { readLoopback, writeLoopback } from './api/loopback-record.ts'
 import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { notYetHandlers } from './api/not-yet-handlers.ts'
+import { createPinHandlers } from './api/pin-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
@@ -36,6 +37,7 @@ import { takeWriterLock } from './lock.ts'
 import { type Log, openLog } from './log.ts'
 import type { HomeRegistry, Parts } from './parts.ts'
 import { type DataPaths, prepareData } from './paths.ts'
+import { openPinRecords } from './releases/pins/pin-records.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
 import { createRedactor } from './secrets/create-redactor.ts'
@@ -157,6 +159,10 @@ const assemble = async (
     log('warn', 'files', { message }),
   )
   opened.push(() => fileRecords.close())
+  const pinRecords = await openPinRecords(path.join(paths.dir, 'pins.json'), store.names, now, (message) =>
+    log('warn', 'pins', { message }),
+  )
+  opened.push(() => pinRecords.close())
   const settings: Parts['settings'] = {
     read: () => document.data,
     write: (change) => document.update((data) => ({ ...data, ...change })),
@@ -352,6 +358,7 @@ const assemble = async (
     createCompareHandlers(parts),
     createDriftHandlers(parts),
     createExportHandlers(parts, ask),
+    createPinHandlers(parts, pinRecords),
     createFileHandlers({ parts, raw: store.files, records: fileRecords }),
     notYetHandlers,
   )

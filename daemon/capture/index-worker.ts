@@ -111,6 +111,8 @@ const main = async (): Promise<void> => {
     },
     look: (homes) => importer.look(homes),
     keepFiles: (place, files) => keepRaw().contents(place, files),
+    setPin: (name, about, commits) => store.names.set('pins', name, about, commits),
+    dropPin: (name) => store.names.drop('pins', name),
     noteEdit: (edit) => importer.noteEdit(edit),
     noteConfiguration: (homes) => importer.noteConfiguration(homes),
     async reindex(homes, watching) {

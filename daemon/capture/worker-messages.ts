@@ -22,6 +22,9 @@ export interface WorkerCalls {
     place: CollectedPlace,
     files: readonly { readonly path: string; readonly bytes: Uint8Array }[],
   ): Promise<readonly string[]>
+  /** Holds what a pin needs under its name. */
+  setPin(name: string, about: Readonly<Record<string, unknown>>, commits: readonly string[]): Promise<void>
+  dropPin(name: string): Promise<void>
   /** Reprise wrote a file of a home. */
   noteEdit(edit: OwnEdit): void
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
