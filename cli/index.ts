@@ -6,6 +6,7 @@ import { addDiffCommand } from './commands/diff-command.ts'
 import { addExportCommand } from './commands/export-command.ts'
 import { addManifestCommands } from './commands/manifest-commands.ts'
 import { addRevealCommand } from './commands/reveal-command.ts'
+import { addRollbackCommands } from './commands/rollback-command.ts'
 import { addRunCommands } from './commands/run-commands.ts'
 import { addStoreCommands } from './commands/store-commands.ts'
 import { printFailure, type Terminal } from './output.ts'
@@ -33,6 +34,7 @@ const main = async (argv: readonly string[]): Promise<number> => {
     addContextCommand,
     addManifestCommands,
     addDiffCommand,
+    addRollbackCommands,
     addStoreCommands,
     addExportCommand,
     addRevealCommand,

@@ -22,8 +22,10 @@ import { type Loopback, listenOnLoopback } from './api/listeners.ts'
 import { readLoopback, writeLoopback } from './api/loopback-record.ts'
 import { createManifestHandlers } from './api/manifest-handlers.ts'
 import { notYetHandlers } from './api/not-yet-handlers.ts'
+import { openRollbacks } from './api/open-rollbacks.ts'
 import { createPinHandlers } from './api/pin-handlers.ts'
 import { createPushHub, type PushHub } from './api/push-hub.ts'
+import { createRollbackHandlers } from './api/rollback-handlers.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
 import type { ImportNews } from './capture/importer.ts'
@@ -38,6 +40,7 @@ import { type Log, openLog } from './log.ts'
 import type { HomeRegistry, Parts } from './parts.ts'
 import { type DataPaths, prepareData } from './paths.ts'
 import { openPinRecords } from './releases/pins/pin-records.ts'
+import type { Rollbacks } from './rollback/rollbacks.ts'
 import type { Surroundings } from './runtimes/adapter.ts'
 import { adapters } from './runtimes/registry.ts'
 import { createRedactor } from './secrets/create-redactor.ts'
@@ -290,7 +293,9 @@ const assemble = async (
     },
   }
 
+  let openedRollbacks: Rollbacks | null = null
   const parts: Parts = {
+    rollbacks: () => openedRollbacks?.list() ?? [],
     paths,
     log,
     now,
@@ -347,6 +352,8 @@ const assemble = async (
       Math.max(STALL_LOOK_MS, stallLookMs * STALL_LOOK_REST),
     ).unref()
   }
+  const rollbacks = openRollbacks(parts)
+  openedRollbacks = rollbacks
   /** A handler asked by another one, in the same turn of the queue. */
   const ask: Ask = async (name, input) => handlers[name](input, { via: 'process' })
   const handlers: Handlers = combineHandlers(
@@ -360,6 +367,7 @@ const assemble = async (
     createExportHandlers(parts, ask),
     createPinHandlers(parts, pinRecords),
     createFileHandlers({ parts, raw: store.files, records: fileRecords }),
+    createRollbackHandlers(rollbacks),
     notYetHandlers,
   )
   const dispatch = createDispatch(handlers, { changed, log, gate: egress, damaged: (message) => damage.note(message) })
@@ -372,6 +380,7 @@ const assemble = async (
     hub,
     pages,
     async begin() {
+      await rollbacks.recover()
       if (watch && readLoopback(paths.loopback) !== null) await acts.openBrowser()
       if (watch) {
         watches = createHomeWatches({

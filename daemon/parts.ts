@@ -1,4 +1,4 @@
-import type { Gap, Progress, RuntimeName, Settings } from '../contract/index.ts'
+import type { Gap, Progress, RollbackRecord, RuntimeName, Settings } from '../contract/index.ts'
 import type { PushHub } from './api/push-hub.ts'
 import type { HomeRef } from './capture/importer.ts'
 import type { SessionSources } from './capture/open-session.ts'
@@ -35,6 +35,8 @@ export interface Parts {
   readonly settings: { read(): Settings; write(change: Partial<Settings>): Promise<Settings>; damage(): string | null }
   readonly homes: HomeRegistry
   readonly state: () => DaemonState
+  /** Records of rollbacks, newest first. */
+  readonly rollbacks: () => readonly RollbackRecord[]
   /** Homes whose sessions go on without being captured. */
   readonly stalled: () => readonly Gap[]
   /** Damage of the store that was met or found, each by its name. */

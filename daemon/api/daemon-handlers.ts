@@ -90,7 +90,7 @@ export const createDaemonHandlers = (parts: Parts, acts: DaemonActs) =>
         gap_count: total,
         progress: [...progress],
         vault: await describeVault(parts),
-        rollbacks: { last: null, open: [] },
+        rollbacks: describeRollbacks(parts),
       }
     },
 
@@ -344,4 +344,17 @@ const watchLimit = (): number | null => {
 const asOffset = (cursor: string): number => {
   if (!/^\d{1,9}$/.test(cursor)) throw new RepriseError('wrong_usage', 'cursor: not one of ours', 'search again')
   return Number(cursor)
+}
+
+/** The last rollback that is not itself the taking back of one, and what is open. */
+const describeRollbacks = (parts: Parts) => {
+  const all = parts.rollbacks()
+  const last = all.find(({ state, undo_of }) => (state === 'applied' || state === 'undone') && undo_of === null)
+  return {
+    last:
+      last === undefined
+        ? null
+        : { id: last.id, at: last.at, undone: last.state === 'undone', paths: last.paths.length },
+    open: all.flatMap(({ id, state }) => (state === 'waiting' || state === 'interrupted' ? [{ id, state }] : [])),
+  }
 }

@@ -21,6 +21,7 @@ export const createRunHandlers = (parts: Parts) =>
         cursor: cursor ?? null,
         limit: limit ?? PAGE,
         buckets: density_buckets ?? 0,
+        rollbacks: parts.rollbacks(),
       }),
 
     'runs.list': ({ runtime, workspace, since, until, limit }) => {

@@ -26,6 +26,7 @@ import { createKeepOriginals } from './keep-originals.ts'
 import { createKeepRawFiles } from './keep-raw-files.ts'
 import { keepTexts } from './keep-texts.ts'
 import { createSessionSources } from './open-session.ts'
+import { protectPaths } from './protect-paths.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
 
 /** The thread that reads sessions and writes index and store, so that the daemon always answers. */
@@ -111,6 +112,9 @@ const main = async (): Promise<void> => {
     },
     look: (homes) => importer.look(homes),
     keepFiles: (place, files) => keepRaw().contents(place, files),
+    protect: (record, paths) =>
+      protectPaths({ safety: store.safety, large: store.large, vault, redactor, now }, record, paths),
+    updateRollback: (record) => store.safety.update(record),
     setPin: (name, about, commits) => store.names.set('pins', name, about, commits),
     dropPin: (name) => store.names.drop('pins', name),
     noteEdit: (edit) => importer.noteEdit(edit),

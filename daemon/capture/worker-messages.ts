@@ -1,4 +1,4 @@
-import type { ErrorBody, Manifest, ManifestBody } from '../../contract/index.ts'
+import type { ErrorBody, Manifest, ManifestBody, RollbackRecord } from '../../contract/index.ts'
 import type { CheckResult } from '../store/store.ts'
 import type { CollectedPlace, CollectionRules } from './collection.ts'
 import type { OwnEdit } from './drift/attribute-change.ts'
@@ -27,6 +27,12 @@ export interface WorkerCalls {
   dropPin(name: string): Promise<void>
   /** Reprise wrote a file of a home. */
   noteEdit(edit: OwnEdit): void
+  /** What is at these paths now is kept, with the record of the rollback that is about to change them. */
+  protect(
+    record: RollbackRecord,
+    paths: readonly { readonly path: string; readonly digest: string | null }[],
+  ): Promise<void>
+  updateRollback(record: RollbackRecord): Promise<void>
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   check(): Promise<CheckResult>
   collect(rules: CollectionRules): void

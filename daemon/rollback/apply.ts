@@ -12,6 +12,8 @@ export interface Change {
   readonly before: PathState
   /** What is to be there; null: nothing. */
   readonly after: Wanted | null
+  /** A folder that becomes empty by this deletion stays: it may have been empty before. */
+  readonly leaveFolder?: true
 }
 
 export type Wanted =
@@ -169,7 +171,7 @@ async function whatStays(disk: Disk, folder: BytePath, going: ReadonlySet<BytePa
 /** Where each new content waits and each old one stays: in the nearest folder that is there, so that a rename is all it takes. */
 function stage(disk: Disk, id: string, changes: readonly Change[]): Omit<Journal, 'phase'> & { phase: 'preparing' } {
   const replaced = changes.filter(({ path, after }) => after !== null && disk.lstat(path)?.isDirectory() === true)
-  const items: JournalItem[] = changes.map(({ path, root, before, after }, index) => {
+  const items: JournalItem[] = changes.map(({ path, root, before, after, leaveFolder }, index) => {
     // Nothing may wait in a folder that itself gives way to a file.
     const gone = replaced.find(({ path: folder }) => path.startsWith(`${folder}/`))
     const folder = nearestFolder(disk, gone?.path ?? path)
@@ -179,6 +181,7 @@ function stage(disk: Disk, id: string, changes: readonly Change[]): Omit<Journal
       root: encode(root),
       before,
       after: after?.side ?? null,
+      leave_folder: leaveFolder === true,
       staged: after === null ? null : name('new'),
       old: before === null || before.kind === 'directory' ? null : name('old'),
     }
@@ -370,9 +373,9 @@ async function abandon({ disk, journals }: ApplyParts, journal: Journal): Promis
 /** All is in place: the old names go, and folders that are empty because of it. */
 async function clearUp({ disk, journals }: ApplyParts, journal: Journal): Promise<void> {
   const emptied = new Set<BytePath>()
-  for (const { staged, old, path, after, root } of journal.items) {
+  for (const { staged, old, path, after, root, leave_folder } of journal.items) {
     for (const at of [staged, old]) if (at !== null) removeName(disk, decode(at))
-    if (after !== null) continue
+    if (after !== null || leave_folder) continue
     for (let folder = parentOf(decode(path)); folder.length > decode(root).length; folder = parentOf(folder))
       emptied.add(folder)
   }

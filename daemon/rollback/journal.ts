@@ -18,6 +18,8 @@ export const journalItemSchema = z.object({
   root: z.string(),
   before: state,
   after: state,
+  /** The folder stays even when it is empty afterwards. */
+  leave_folder: z.boolean(),
   /** The new content until it is in place; null where nothing is to be there. */
   staged: z.string().nullable(),
   /** Second name of what was there; null where nothing was. */

@@ -2,7 +2,7 @@ import { applyKeyEdits } from '../files/structured/apply-key-edits.ts'
 import type { StructuredFormat } from '../files/structured/format.ts'
 import { isRefused, type KeyEdit, type KeyPath, type Refused, showKey } from '../files/structured/key-path.ts'
 import { readKey } from '../files/structured/read-keys.ts'
-import { belongsTo, leadsTo, type SharedFile } from './shared-files.ts'
+import { belongsTo, leadsTo, type SharedFile } from '../runtimes/shared/shared-file.ts'
 
 export interface Merged {
   readonly text: string

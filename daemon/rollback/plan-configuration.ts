@@ -1,6 +1,7 @@
 import type { ManifestBody, RuntimeName, Writer } from '../../contract/index.ts'
 import { formatOf, isStructured } from '../files/structured/format.ts'
 import { isRefused } from '../files/structured/key-path.ts'
+import type { SharedFile } from '../runtimes/shared/shared-file.ts'
 import { isCredentialFile } from '../secrets/credential-files.ts'
 import type { RawFiles } from '../store/states.ts'
 import type { Wanted } from './apply.ts'
@@ -11,7 +12,6 @@ import { countLines, takeHunks } from './merge-text.ts'
 import { parseKey } from './parse-key.ts'
 import { digestOf, type PathState, readState, sameState } from './path-state.ts'
 import { PlanBuilder, type Planned, shownPath } from './planned.ts'
-import type { SharedFile } from './shared-files.ts'
 
 export interface ConfigurationRequest {
   readonly runtime: RuntimeName
@@ -165,7 +165,7 @@ async function planNewer(
       plan.changes.set(file.path, {
         area: place.area,
         key: null,
-        change: { path: at, root: fromText(place.root), before: found, after: null },
+        change: { path: at, root: fromText(place.root), before: found, after: null, leaveFolder: true },
         texts: { disk: null, target: null, why: null },
       })
   }
@@ -180,7 +180,7 @@ async function planNewer(
   plan.changes.set(file.path, {
     area: place.area,
     key: null,
-    change: { path: at, root: fromText(place.root), before: found, after: null },
+    change: { path: at, root: fromText(place.root), before: found, after: null, leaveFolder: true },
     texts,
   })
   plan.deletes.push({

@@ -16,7 +16,7 @@ export async function planUndo(disk: Disk, record: RollbackRecord, saved: readon
   for (const { path: at, was } of saved) {
     const place = asBytePath(at)
     const done = applied.get(Buffer.from(at, 'latin1').toString('base64'))
-    if (!done || done.result !== 'done') continue
+    if (done?.result !== 'done') continue
     const found = await readState(disk, place)
     const { area } = done
     const shown = shownPath(place)

@@ -437,7 +437,7 @@ export const createRollbacks = (parts: RollbackParts): Rollbacks => {
     async wake() {
       for (const [id, request] of waiting) {
         const record = known.get(id)
-        if (!record || record.state !== 'waiting') continue
+        if (record?.state !== 'waiting') continue
         if (parts.running(record.target).length > 0) continue
         waiting.delete(id)
         try {

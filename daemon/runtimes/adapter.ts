@@ -1,4 +1,5 @@
 import type { Digest, EventKind, ManifestBody, RuntimeName, Tokens } from '../../contract/index.ts'
+import type { SharedFile } from './shared/shared-file.ts'
 
 /**
  * What Reprise must know of one agent program. An adapter reads; it never writes, never keeps state between calls beyond the objects
@@ -57,6 +58,11 @@ export interface RuntimeAdapter {
    * coming and going is no change of configuration (B18); null when it is not.
    */
   helperFile(home: string, file: string): string | null
+  /**
+   * What of a file is configuration, where it is not all of it: state, credentials and what belongs to other projects must survive when the
+   * configuration in it goes back. Null: the file is configuration as a whole.
+   */
+  sharedFile(home: string, file: string, workspace: string | null): SharedFile | null
   /** The configuration in force for a start in `cwd` now. */
   resolve(request: ResolveRequest): Resolution
   /**

@@ -16,6 +16,7 @@ import { ClaudeReader } from './reader.ts'
 import { rebuildRequest } from './requests.ts'
 import { claudeCodeResolverFacts } from './resolve/facts.ts'
 import { resolveClaudeCode } from './resolve/index.ts'
+import { sharedFile } from './shared-file.ts'
 import { pastedTexts, promptHistoryFile, readTypedPrompt } from './typed-prompts.ts'
 
 /** Claude Code: sessions below `<home>/projects`, configuration in layers from the machine to the directory. */
@@ -34,6 +35,7 @@ export const claudeCode: RuntimeAdapter = {
     isTypedOnly(unit) ? new TypedPromptsReader(unit, readTypedPrompt, pastedTexts) : new ClaudeReader(unit),
   findProgram,
   helperFile,
+  sharedFile,
   resolve: resolveClaudeCode,
   describeEvent,
   rebuildRequest: (_unit, reply, lines) => rebuildRequest(reply, lines),

@@ -14,6 +14,7 @@ import { CodexReader } from './reader.ts'
 import { rebuildRequest } from './requests.ts'
 import { codexResolverFacts, resolveCodex } from './resolve/index.ts'
 import { writeLines } from './session-lines.ts'
+import { sharedFile } from './shared-file.ts'
 import { promptHistoryFile, readTypedPrompt } from './typed-prompts.ts'
 
 /** Codex: threads below `<home>/sessions`, configuration in layers of TOML from the machine to the directory. */
@@ -34,6 +35,7 @@ export const codex: RuntimeAdapter = {
   openReader: (unit) => (isTypedOnly(unit) ? new TypedPromptsReader(unit, readTypedPrompt) : new CodexReader(unit)),
   findProgram,
   helperFile,
+  sharedFile,
   resolve: resolveCodex,
   describeEvent,
   rebuildRequest: (_unit, reply, lines) => rebuildRequest(reply, lines),

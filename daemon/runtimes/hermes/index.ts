@@ -11,6 +11,7 @@ import { findProgram } from './program.ts'
 import { HermesReader } from './reader.ts'
 import { rebuildRequest } from './requests.ts'
 import { resolveHermes } from './resolve/index.ts'
+import { sharedFile } from './shared-file.ts'
 import { writeLines } from './write-lines.ts'
 
 /** Hermes Agent: sessions in `state.db` of a home, every profile a home of its own, configuration in YAML below a managed one. */
@@ -31,6 +32,7 @@ export const hermes: RuntimeAdapter = {
   openReader: (unit) => new HermesReader(unit),
   findProgram,
   helperFile,
+  sharedFile,
   resolve: resolveHermes,
   describeEvent,
   rebuildRequest,

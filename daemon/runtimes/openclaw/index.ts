@@ -12,6 +12,7 @@ import { findProgram } from './program.ts'
 import { OpenClawReader } from './reader.ts'
 import { rebuildRequest } from './requests.ts'
 import { openClawResolverFacts, resolveOpenClaw } from './resolve/index.ts'
+import { sharedFile } from './shared-file.ts'
 import { writeLines } from './write-lines.ts'
 
 /** OpenClaw: one database of sessions per agent of a state directory, JSONL files before that. */
@@ -31,6 +32,7 @@ export const openclaw: RuntimeAdapter = {
   openReader: (unit) => new OpenClawReader(unit),
   findProgram,
   helperFile,
+  sharedFile,
   resolve: resolveOpenClaw,
   describeEvent,
   rebuildRequest,

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import {
   driftSchema,
   RepriseError,
+  type RollbackRecord,
   type TimelineFilter,
   type TimelineItem,
   type TimelinePage,
@@ -92,10 +93,15 @@ export interface TimelineQuery {
   readonly cursor: string | null
   readonly limit: number
   readonly buckets: number
+  /** All there are; those of the same stretch of time are shown. */
+  readonly rollbacks: readonly RollbackRecord[]
 }
 
 /** One page, newest first, with density and facets of the same filter on the first page. */
-export const queryTimeline = (index: IndexReader, { filter, cursor, limit, buckets }: TimelineQuery): TimelinePage => {
+export const queryTimeline = (
+  index: IndexReader,
+  { filter, cursor, limit, buckets, rollbacks }: TimelineQuery,
+): TimelinePage => {
   const where = conditionsOf(filter, true)
   const after = cursor === null ? null : readCursor(cursor)
   const rows = index
@@ -120,6 +126,12 @@ export const queryTimeline = (index: IndexReader, { filter, cursor, limit, bucke
   const items = [
     ...runs,
     ...otherItems(index, filter, newest(after, filter), next === null ? (filter.since ?? '') : (last?.sort_at ?? '')),
+    ...rollbackItems(
+      rollbacks,
+      filter,
+      newest(after, filter),
+      next === null ? (filter.since ?? '') : (last?.sort_at ?? ''),
+    ),
     ...configurationItems(
       index,
       filter,
@@ -207,6 +219,33 @@ const configurationItems = (
     const drift = driftSchema.parse(JSON.parse(doc))
     return { type: 'configuration', at: drift.at, id: drift.id, drift }
   })
+}
+
+/** Rollbacks, in the same stretch of time. */
+const rollbackItems = (
+  all: readonly RollbackRecord[],
+  filter: TimelineFilter,
+  before: string,
+  since: string,
+): TimelineItem[] => {
+  const onlyRuns =
+    filter.status || filter.tool || filter.model || filter.relation || filter.task || filter.has || filter.text
+  if (onlyRuns || (filter.kind && !filter.kind.includes('rollback'))) return []
+  return all
+    .filter(({ at, target, paths }) => {
+      if (at >= before || at < since) return false
+      if (
+        filter.runtime &&
+        filter.runtime.length > 0 &&
+        (target.runtime === null || !filter.runtime.includes(target.runtime))
+      )
+        return false
+      if (filter.workspace && !(target.workspace ?? '').includes(filter.workspace)) return false
+      if (filter.manifest && !(target.manifest ?? '').includes(filter.manifest)) return false
+      const { changed } = filter
+      return changed === undefined || paths.some(({ path }) => path.includes(changed))
+    })
+    .map((rollback) => ({ type: 'rollback', at: rollback.at, id: rollback.id, rollback }))
 }
 
 /** What happened outside of runs, in the same stretch of time. Left out when the filter asks for something only runs have. */

@@ -1,4 +1,4 @@
-import type { KeyPath } from '../files/structured/key-path.ts'
+type KeyPath = readonly (string | number)[]
 
 /**
  * A file that holds configuration among other things: the agent's own state, credentials, counters, what belongs to other projects. Going
