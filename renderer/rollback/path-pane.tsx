@@ -283,7 +283,7 @@ function Texts({ read, then, path, beside, hunks }: TextsProps) {
             {then}
           </>
         ) : (
-          w.hunks
+          `${w.hunks}: ${w.hunkKeys}`
         )}
       </PaneHeading>
       {why !== null && <p className="px-3 pb-1 text-dense text-text-2">{why}</p>}
