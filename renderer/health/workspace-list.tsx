@@ -43,9 +43,11 @@ export function WorkspaceList({ sizes }: { readonly sizes: StoreSizes | undefine
                   <Unknown why={w.notMeasured} />
                 )}
               </span>
-              <span className="text-text-2 tabular-nums">
-                {w.holds(formatNumber(workspace.files), formatBytes(workspace.bytes))}
-              </span>
+              {workspace.files > 0 && (
+                <span className="text-text-2 tabular-nums">
+                  {w.holds(formatNumber(workspace.files), formatBytes(workspace.bytes))}
+                </span>
+              )}
               <span className="text-text-2 tabular-nums">{w.statesAndRuns(workspace.states, workspace.runs)}</span>
               {workspace.last_seen_at !== null && (
                 <span className="text-text-3 tabular-nums">{w.lastSeen(formatStamp(workspace.last_seen_at))}</span>
