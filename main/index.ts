@@ -5,6 +5,7 @@ import { app, type BrowserWindow, dialog, session } from 'electron'
 import { findDaemon, findDataFolder, readRecord } from './daemon/find.ts'
 import { findNode } from './daemon/node.ts'
 import { ensureDaemon, stopDaemon } from './daemon/start.ts'
+import { uiOrigin } from './window/addresses.ts'
 import { serveBridge } from './window/bridge.ts'
 import { openTray, setWindowMenu } from './window/menus.ts'
 import { openWindow } from './window/open.ts'
@@ -35,7 +36,12 @@ function run(): void {
     confineSession(session.defaultSession)
     serveScheme(session.defaultSession, { pages: join(out, 'renderer'), socket: currentSocket })
     serveBridge({ window: () => window, startDaemon: bringUpDaemon })
-    const acts = { show, stopDaemon: () => void askAndStop(), startDaemon: () => void bringUpDaemon() }
+    const acts = {
+      show,
+      undoLast: () => showPage('/rollback?undo=last'),
+      stopDaemon: () => void askAndStop(),
+      startDaemon: () => void bringUpDaemon(),
+    }
     setWindowMenu(acts)
     // The page says itself when the daemon is away and offers to start it, so neither a failure nor a slow start needs a dialog.
     await Promise.race([bringUpDaemon(), sleep(1500)])
@@ -57,6 +63,17 @@ function show(): void {
   if (window.isMinimized()) window.restore()
   window.show()
   window.focus()
+}
+
+/** A page of the window, without loading it anew: what is typed in it stays. */
+function showPage(path: string): void {
+  const opened = window !== null
+  show()
+  if (!opened) void window?.loadURL(`${uiOrigin}${path}`)
+  else
+    void window?.webContents.executeJavaScript(
+      `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'))`,
+    )
 }
 
 /** A daemon may have been started again by someone else meanwhile, on another socket: its file is read anew when ours is gone. */

@@ -4,6 +4,8 @@ import type { Outlook } from './outlook.ts'
 
 export interface MenuActs {
   readonly show: () => void
+  /** Opens the plan that takes the last rollback back; nothing is undone by the menu itself. */
+  readonly undoLast: () => void
   readonly stopDaemon: () => void
   readonly startDaemon: () => void
 }
@@ -61,6 +63,7 @@ export function openTray(acts: MenuActs): { readonly update: (outlook: Outlook) 
 
 function shapeOf(outlook: Outlook): IconState {
   if (outlook.state === 'away') return 'attention'
+  if (outlook.status.rollbacks.open.some(({ state }) => state === 'interrupted')) return 'attention'
   return outlook.running.length > 0 ? 'active' : 'plain'
 }
 
@@ -82,6 +85,9 @@ function trayTemplate(outlook: Outlook, acts: MenuActs): MenuItemConstructorOpti
         submenu: running.slice(0, 12).map((title) => ({ label: shorten(title), enabled: false })),
       })
     }
+    const stuck = status.rollbacks.open.filter(({ state }) => state === 'interrupted').length
+    if (stuck > 0)
+      facts.push({ label: `${count(stuck, 'rollback')} interrupted: open Reprise to decide`, click: acts.show })
     if (status.gap_count > 0) facts.push({ label: count(status.gap_count, 'gap'), enabled: false })
   }
   const daemon: MenuItemConstructorOptions =
@@ -92,6 +98,11 @@ function trayTemplate(outlook: Outlook, acts: MenuActs): MenuItemConstructorOpti
     ...facts,
     { type: 'separator' },
     { label: 'Open Reprise', click: acts.show },
+    {
+      label: 'Undo Last Rollback…',
+      enabled: outlook.state === 'here' && outlook.status.rollbacks.last?.undone === false,
+      click: acts.undoLast,
+    },
     { type: 'separator' },
     { label: 'Quit Window', click: () => app.quit() },
     daemon,

@@ -13,6 +13,16 @@ const w = words.health
 const named: Readonly<Record<Gap['kind'], string>> = w.gapKinds
 const kindNames = new Map<string, string>(Object.entries(named))
 
+/** Where a gap of this kind can be decided, or seen in full. */
+const storage = { to: '/health/storage', label: words.sizes.openStorage }
+const ways: Partial<Record<Gap['kind'], { readonly to: string; readonly label: string }>> = {
+  rollback_interrupted: { to: '/rollbacks', label: words.sizes.openRollbacks },
+  workspace_partial: storage,
+  workspace_refused: storage,
+  workspace_not_captured: storage,
+  store_full: storage,
+}
+
 /** One gap: what, how often, since when, where, what to do. A kind that only a newer daemon knows is shown by its own name. */
 export function GapItem({ gap }: { readonly gap: Gap }) {
   return (
@@ -28,6 +38,11 @@ export function GapItem({ gap }: { readonly gap: Gap }) {
         <p className="flex min-w-0 flex-wrap items-baseline gap-x-3 text-meta text-text-3">
           <span className="tabular-nums">{formatExact(gap.at).slice(0, 19)}</span>
           {gap.path !== null && <PathText path={gap.path} className="max-w-[32rem]" />}
+          {ways[gap.kind] !== undefined && (
+            <Link href={ways[gap.kind]?.to ?? '/health'} className="rounded-chip text-accent hover:underline">
+              {ways[gap.kind]?.label}
+            </Link>
+          )}
           {gap.run !== null && (
             <Link
               href={`${runPath(gap.run)}?tab=coverage`}

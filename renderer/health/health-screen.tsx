@@ -17,10 +17,11 @@ import { FactsTab } from './facts-tab.tsx'
 import { GapList } from './gap-list.tsx'
 import { Overview } from './overview.tsx'
 import { ReadsTab } from './reads-tab.tsx'
+import { StorageTab } from './storage-tab.tsx'
 import { UnreadableTab } from './unreadable-tab.tsx'
 
 const w = words.health
-const topics = ['overview', 'gaps', 'unreadable', 'facts', 'reads'] as const
+const topics = ['overview', 'gaps', 'storage', 'unreadable', 'facts', 'reads'] as const
 
 /** Can one trust what one sees? Every skip, lag and limit with its count, since when, and what to do. */
 export default function HealthScreen({ topic }: { readonly topic: string | null }) {
@@ -36,7 +37,7 @@ export default function HealthScreen({ topic }: { readonly topic: string | null 
     )
   const { data } = status
   const unreadable = data.homes.reduce((sum, home) => sum + home.unreadable, 0)
-  const counts = { overview: null, gaps: data.gap_count, unreadable, facts: null, reads: null }
+  const counts = { overview: null, gaps: data.gap_count, storage: null, unreadable, facts: null, reads: null }
   return (
     <div className="flex min-h-0 flex-1 flex-col">
       <Header status={data} />
@@ -59,6 +60,9 @@ export default function HealthScreen({ topic }: { readonly topic: string | null 
         </TabPanel>
         <TabPanel id="gaps">
           <GapList />
+        </TabPanel>
+        <TabPanel id="storage">
+          <StorageTab />
         </TabPanel>
         <TabPanel id="unreadable">
           <UnreadableTab />

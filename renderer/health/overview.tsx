@@ -60,7 +60,12 @@ export function Overview({ status }: { readonly status: Status }) {
         <Row name={w.search}>
           {reading === null || reading.searchable >= 100 ? w.searchAll : words.status.searchable(reading.searchable)}
         </Row>
-        <Row name={w.store}>{w.storeText(formatBytes(store.bytes), store.runs, store.events, store.manifests)}</Row>
+        <Row name={w.store}>
+          {w.storeText(formatBytes(store.bytes), store.runs, store.events, store.manifests)}{' '}
+          <Link href="/health/storage" className="rounded-chip text-accent hover:underline">
+            {words.sizes.openStorage}
+          </Link>
+        </Row>
         <Row name={w.vault}>
           <span className={vault.key_store === 'none' ? 'text-warn' : ''}>{w.vaults[vault.key_store]}</span>
           {vault.note !== null && <span className="text-text-2">: {vault.note}</span>}

@@ -1,4 +1,3 @@
-import type { ReactNode } from 'react'
 import { useId } from 'react'
 import { Link } from 'wouter'
 import type { RollbackPlan } from '../../contract/rollback.ts'
@@ -21,7 +20,6 @@ interface ApplyBarProps {
   readonly onConsent: (path: string, on: boolean) => void
   readonly onReason: (reason: string) => void
   readonly onApply: () => void
-  readonly command: ReactNode
 }
 
 /** What is kept safe first, why, and the one button, which names exactly what it does. */
@@ -77,7 +75,7 @@ export function ApplyBar(props: ApplyBarProps) {
         </div>
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <p className="min-w-0 flex-1 basis-56 text-text-2">
+        <p className="min-w-0 flex-1 basis-52 text-text-2">
           {count === 0
             ? w.safetyNothing
             : cannot.length === 0
@@ -85,7 +83,7 @@ export function ApplyBar(props: ApplyBarProps) {
               : w.safetyRest(count - cannot.length)}
         </p>
         {!undo && (
-          <span className="flex min-w-0 flex-1 basis-64 items-center gap-2">
+          <span className="flex min-w-0 flex-1 basis-52 items-center gap-2">
             <label htmlFor={reasonId} className="shrink-0 text-text-2">
               {w.reason}
             </label>
@@ -101,7 +99,6 @@ export function ApplyBar(props: ApplyBarProps) {
         )}
         <span className="ml-auto flex flex-wrap items-center justify-end gap-2">
           {why !== null && <span className="text-text-2">{why}</span>}
-          <span className="max-sm:hidden">{props.command}</span>
           <Button
             look={button.enabled ? 'danger' : 'plain'}
             disabled={!button.enabled || busy !== null || why !== null}

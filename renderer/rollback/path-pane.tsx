@@ -81,7 +81,7 @@ export function PathPane(props: PathPaneProps) {
           <PaneHeading>{w.keepsTitle}</PaneHeading>
           <ul className="px-3 text-dense">
             {of.item.keeps.map(({ key, why }) => (
-              <li key={key} className="border-b border-line py-1">
+              <li key={key} className="border-b border-line py-1 last:border-0">
                 <code className="font-mono text-[0.75rem] break-all">{key}</code>
                 <span className="block text-text-2">{why}</span>
               </li>
@@ -202,7 +202,7 @@ function Extent({
   const named = part !== null && 'key' in part && !keys.some(({ key }) => key === part.key) ? [part.key] : []
   const line = 'flex min-h-6 items-start gap-1.5'
   return (
-    <fieldset className="px-3 pt-1 text-dense">
+    <fieldset className="px-3 pt-2 text-dense">
       <legend className="text-meta font-semibold text-text-2">{w.extent}</legend>
       <label className={line}>
         <input type="radio" className="mt-1" name={name} checked={part === null} onChange={() => onPart(path, null)} />
@@ -283,7 +283,7 @@ function Texts({ read, then, path, beside, hunks }: TextsProps) {
             {then}
           </>
         ) : (
-          w.hunks
+          `${w.hunks}: ${w.hunkKeys}`
         )}
       </PaneHeading>
       {why !== null && <p className="px-3 pb-1 text-dense text-text-2">{why}</p>}

@@ -2,7 +2,7 @@ import { TriangleAlert } from 'lucide-react'
 import type { RollbackPlan } from '../../contract/rollback.ts'
 import { ChangeMark } from '../parts/change-mark.tsx'
 import { cx } from '../parts/classes.ts'
-import { formatStamp } from '../parts/format.ts'
+import { formatStamp, shortId } from '../parts/format.ts'
 import { PathText } from '../parts/path-text.tsx'
 import { splitPath } from '../parts/paths.ts'
 import { Cell } from '../parts/virtual-grid.tsx'
@@ -64,7 +64,7 @@ export const modes = (before: number | null, after: number | null) => `${octal(b
 
 /** Who changed it, when, and why that stands against the target. */
 export function conflictText({ last_writer: { who, run, seq, at }, why }: PlanConflict): string {
-  const writer = run === null ? w.who[who] : `${w.who[who]} (${run}${seq === null ? '' : `@${seq}`})`
+  const writer = run === null ? w.who[who] : `${w.who[who]} (${shortId(run)}${seq === null ? '' : `@${seq}`})`
   return `${why}; ${w.lastWriter.toLowerCase()} ${writer}${at === null ? '' : ` ${w.at(formatStamp(at))}`}`
 }
 

@@ -4,8 +4,8 @@ import type { RollbackArea, RollbackPlan } from '../../contract/rollback.ts'
 import { Button } from '../parts/button.tsx'
 import { CommandHint } from '../parts/command-hint.tsx'
 import { Band, Empty, Failure, Loading } from '../parts/feedback.tsx'
-import { formatClockSeconds, formatStamp, shortDigest, shortId } from '../parts/format.ts'
-import { RuntimeTile } from '../parts/marks.tsx'
+import { formatClockSeconds, shortDigest, shortId } from '../parts/format.ts'
+import { RuntimeTile, Unknown } from '../parts/marks.tsx'
 import { SplitPane } from '../parts/split-pane.tsx'
 import { useCrumbs } from '../shell/acts.ts'
 import { manifestPath, runPath, useAddress } from '../shell/address.ts'
@@ -107,6 +107,7 @@ export function Planned({ asked }: { readonly asked: Asked }) {
         <div className="flex min-w-0 flex-wrap items-baseline gap-x-3 gap-y-0.5">
           <h1 className="min-w-0 text-read font-semibold break-words">{title}</h1>
           {plan !== undefined && <TargetLine plan={plan} />}
+          <span className="ml-auto max-sm:hidden">{command}</span>
         </div>
         {undo && <p className="mt-0.5 text-dense text-text-2">{w.undoScope}</p>}
       </header>
@@ -168,7 +169,6 @@ export function Planned({ asked }: { readonly asked: Asked }) {
         }
         onReason={(reason) => set({ reason })}
         onApply={onApply}
-        command={command}
       />
     </>
   )
@@ -196,6 +196,7 @@ export function Planned({ asked }: { readonly asked: Asked }) {
       title={w.pane}
       empty={current === null}
       sheetClosed
+      alone
     />
   )
 }
@@ -224,7 +225,7 @@ function TargetLine({ plan: { target } }: { readonly plan: RollbackPlan }) {
           </Link>
         </span>
       )}
-      <span className="tabular-nums">{target.at === null ? w.noMoment : formatStamp(target.at)}</span>
+      {target.at === null && <Unknown>{w.noMoment}</Unknown>}
     </p>
   )
 }

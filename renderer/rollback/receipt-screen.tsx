@@ -82,14 +82,11 @@ function Receipt({ record }: { readonly record: RollbackRecord }) {
             </time>
           </Fact>
           <Fact name={w.target}>
-            {targetText(target)}
-            {target.run !== null && (
-              <Link
-                href={runPath(target.run, target.seq)}
-                className="ml-2 rounded-chip font-mono text-[0.75rem] text-accent hover:underline"
-              >
-                {shortId(target.run)}
-                {target.seq !== null && `@${target.seq}`}
+            {target.run === null ? (
+              targetText(target)
+            ) : (
+              <Link href={runPath(target.run, target.seq)} className="rounded-chip text-accent hover:underline">
+                {targetText(target)}
               </Link>
             )}
           </Fact>
@@ -188,13 +185,14 @@ function StateBand({ record }: { readonly record: RollbackRecord }) {
       {label}
     </Button>
   )
+  const missed = record.verification?.reached === false
   const bad = state === 'failed' || state === 'taken_back' || state === 'interrupted'
   return (
     <>
       <Band
         role={bad ? 'alert' : 'status'}
-        tone={bad ? 'danger' : state === 'waiting' ? 'warn' : 'plain'}
-        icon={state === 'applied' ? <ResultMark result="pass">{null}</ResultMark> : undefined}
+        tone={bad ? 'danger' : state === 'waiting' || missed ? 'warn' : 'plain'}
+        icon={state === 'applied' && !missed ? <ResultMark result="pass">{null}</ResultMark> : undefined}
         acts={
           state === 'interrupted' ? (
             <>
@@ -207,6 +205,7 @@ function StateBand({ record }: { readonly record: RollbackRecord }) {
         }
       >
         {state === 'applied' ? w.said.applied(touchedPaths(record)) : w.said[state]}
+        {missed && ` ${w.missed}`}
         {record.error !== null && <span className="block text-text-2">{record.error}</span>}
       </Band>
       {body !== null && (

@@ -62,7 +62,7 @@ export default function RollbacksScreen() {
             <div className="min-w-0 flex-1 basis-64">
               <Link
                 href={receiptPath(record.id)}
-                className="rounded-chip font-medium hover:text-accent hover:underline"
+                className="inline-block rounded-chip font-medium first-letter:uppercase hover:text-accent hover:underline"
               >
                 {recordRow(record)}
               </Link>

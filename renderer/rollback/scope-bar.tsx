@@ -1,3 +1,4 @@
+import { useEffect, useRef } from 'react'
 import type { RollbackArea, RollbackPlan } from '../../contract/rollback.ts'
 import { PathText } from '../parts/path-text.tsx'
 import { words } from '../words/en.ts'
@@ -18,21 +19,27 @@ export function ScopeBar({
   const home = plan?.target.home ?? null
   const workspace = plan?.target.workspace ?? null
   const known = plan !== undefined
+  const first = useRef<HTMLFieldSetElement>(null)
+  // Where nothing was asked for yet, choosing the scope is what one came for.
+  const unasked = known && asked.areas.length + asked.only.length === 0
+  useEffect(() => {
+    if (unasked && document.activeElement === document.body)
+      first.current?.querySelector<HTMLInputElement>('input:enabled')?.focus()
+  }, [unasked])
   const entries = [
     { area: 'home', path: home, missing: w.noHome },
     { area: 'project', path: null, missing: workspace === null ? w.noWorkspace : null },
     { area: 'workspace', path: workspace, missing: w.noWorkspace },
   ] as const
   return (
-    <fieldset className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-0.5 px-3 pb-2 text-dense">
+    <fieldset ref={first} className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-0.5 px-3 pb-2 text-dense">
       <legend className="float-left mr-4 leading-6 text-meta font-semibold text-text-2">{w.scope}</legend>
       {entries.map(({ area, path, missing }) => {
         const absent = known && (area === 'home' ? home : workspace) === null ? missing : null
         return (
-          <label key={area} className="inline-flex min-h-6 min-w-0 items-center gap-1.5 max-sm:min-h-11">
+          <label key={area} className="inline-flex min-h-6 min-w-0 items-center gap-1.5 max-sm:min-h-9">
             <input
               type="checkbox"
-              data-rollback-scope=""
               checked={asked.areas.includes(area)}
               disabled={absent !== null && !asked.areas.includes(area)}
               onChange={(event) =>
@@ -45,16 +52,12 @@ export function ScopeBar({
           </label>
         )
       })}
-      <label className="inline-flex min-h-6 items-center gap-1.5 max-sm:min-h-11">
-        <input
-          type="checkbox"
-          checked={asked.areas.length === 0 && asked.only.length > 0}
-          disabled={asked.only.length === 0}
-          onChange={() => onAreas([])}
-        />
-        {w.areas.only(asked.only.length)}
-        {asked.only.length === 0 && <span className="text-text-3">{w.noneChosen}</span>}
-      </label>
+      {asked.only.length > 0 && (
+        <label className="inline-flex min-h-6 items-center gap-1.5 max-sm:min-h-9">
+          <input type="checkbox" checked={asked.areas.length === 0} onChange={() => onAreas([])} />
+          {w.areas.only(asked.only.length)}
+        </label>
+      )}
     </fieldset>
   )
 }
