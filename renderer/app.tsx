@@ -16,6 +16,9 @@ const CompareScreen = lazy(() => import('./compare/compare-screen.tsx'))
 const SearchScreen = lazy(() => import('./search/search-screen.tsx'))
 const HomesScreen = lazy(() => import('./homes/homes-screen.tsx'))
 const HealthScreen = lazy(() => import('./health/health-screen.tsx'))
+const RollbackScreen = lazy(() => import('./rollback/rollback-screen.tsx'))
+const RollbacksScreen = lazy(() => import('./rollback/rollbacks-screen.tsx'))
+const ReceiptScreen = lazy(() => import('./rollback/receipt-screen.tsx'))
 const SettingsScreen = lazy(() => import('./settings/settings-screen.tsx'))
 
 interface AppProps {
@@ -61,6 +64,13 @@ function Routes() {
       <Route path="/compare">
         <CompareScreen />
       </Route>
+      <Route path="/rollback">
+        <RollbackScreen />
+      </Route>
+      <Route path="/rollbacks">
+        <RollbacksScreen />
+      </Route>
+      <Route path="/rollbacks/:id">{({ id }) => <ReceiptScreen key={id} id={namedIn(id)} />}</Route>
       <Route path="/search">
         <SearchScreen />
       </Route>

@@ -1,11 +1,16 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
 import type { Cause, Comparison } from '../../contract/compare.ts'
+import { Button } from '../parts/button.tsx'
 import { cx } from '../parts/classes.ts'
 import { PaneHeading } from '../parts/facts.tsx'
 import { inside } from '../parts/paths.ts'
 import { ScrollArea } from '../parts/scroll-area.tsx'
 import { useSize } from '../parts/use-size.ts'
+import { type RollbackDoor, rollbackPath } from '../rollback/address.ts'
+import { causeDoor } from '../rollback/cause-door.ts'
 import { useAddress } from '../shell/address.ts'
+import { letterAllowed } from '../shell/keys.ts'
+import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { CategoryTable } from './category-table.tsx'
 import { ClassMark } from './class-mark.tsx'
@@ -24,6 +29,12 @@ export function CausesTab({ comparison }: { readonly comparison: Comparison }) {
   const chosen = causes.find((cause) => cause.rank === rank) ?? causes[0]
   const list = useRef<HTMLDivElement>(null)
   const evidence = useRef<HTMLElement>(null)
+  const { navigate } = useAddress()
+  const manifests = {
+    a: useRead('manifest.get', { target: comparison.a.manifest }).data?.manifest,
+    b: useRead('manifest.get', { target: comparison.b.manifest }).data?.manifest,
+  }
+  const door = chosen === undefined ? null : causeDoor(chosen, comparison, manifests)
   const choose = (cause: Cause) => set({ cause: cause.rank === 1 ? null : String(cause.rank) }, { replace: true })
 
   const onKey = (event: KeyboardEvent) => {
@@ -35,6 +46,9 @@ export function CausesTab({ comparison }: { readonly comparison: Comparison }) {
       event.preventDefault()
     } else if (event.key === 'Enter') {
       evidence.current?.focus()
+      event.preventDefault()
+    } else if (event.key === 'b' && door !== null && letterAllowed(event.target)) {
+      navigate(rollbackPath(door))
       event.preventDefault()
     }
   }
@@ -73,7 +87,7 @@ export function CausesTab({ comparison }: { readonly comparison: Comparison }) {
             beside ? 'min-w-0 flex-[2] border-l border-line' : 'max-h-[55%] border-t border-line-strong',
           )}
         >
-          <EvidencePane cause={chosen} workspace={comparison.b.workspace} />
+          <EvidencePane cause={chosen} workspace={comparison.b.workspace} door={door} />
         </section>
       )}
     </div>
@@ -117,7 +131,17 @@ function CauseRow({
   )
 }
 
-function EvidencePane({ cause, workspace }: { readonly cause: Cause; readonly workspace: string | null }) {
+function EvidencePane({
+  cause,
+  workspace,
+  door,
+}: {
+  readonly cause: Cause
+  readonly workspace: string | null
+  /** The plan that goes back in this one cause; null where it rests on no file. */
+  readonly door: RollbackDoor | null
+}) {
+  const { navigate } = useAddress()
   const { text } = cause
   const [beside, setBeside] = useState(false)
   const shown = text !== null && (text.a !== null || text.b !== null)
@@ -137,6 +161,14 @@ function EvidencePane({ cause, workspace }: { readonly cause: Cause; readonly wo
           </li>
         ))}
       </ul>
+      {cause.class === 'configuration' && (
+        <div className="flex flex-wrap items-center gap-2 px-3 pt-2 text-dense">
+          <Button small disabled={door === null} onClick={() => door !== null && navigate(rollbackPath(door))}>
+            {words.rollback.onlyThis}
+          </Button>
+          {door === null && <span className="text-text-2">{words.rollback.noPath}</span>}
+        </div>
+      )}
       <dl className="grid grid-cols-[1.5rem_minmax(0,1fr)] gap-x-2 gap-y-1 px-3 py-2 text-dense">
         <dt className="font-mono text-[0.75rem] text-text-3">A</dt>
         <dd>

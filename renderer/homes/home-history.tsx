@@ -9,6 +9,8 @@ import { PathText } from '../parts/path-text.tsx'
 import { SplitPane } from '../parts/split-pane.tsx'
 import { useSize } from '../parts/use-size.ts'
 import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
+import { rollbackPath } from '../rollback/address.ts'
+import { driftDoor } from '../rollback/doors.ts'
 import { useCrumbs, useReference } from '../shell/acts.ts'
 import { comparePath, manifestPath, useAddress } from '../shell/address.ts'
 import { useRowHeight, useView } from '../shell/view-state.ts'
@@ -124,6 +126,13 @@ function ChangeList({ changes, total, active, onActive, onNearEnd }: ChangeListP
             const change = changes[index]
             if (change !== undefined)
               navigate(change.before === null ? manifestPath(change.after) : comparePath(change.before, change.after))
+          }}
+          onKey={(event, index) => {
+            const change = changes[index]
+            const door = change === undefined ? null : driftDoor(change)
+            if (event.key !== 'b' || !useView.getState().singleKeys || door === null) return false
+            navigate(rollbackPath(door))
+            return true
           }}
           onPeek={() => useView.getState().toggleInspector(true)}
           onVisible={(_first, last) => {

@@ -11,6 +11,7 @@ import { ResultMark, RuntimeTile, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
 import { SplitPane } from '../parts/split-pane.tsx'
 import { TabPanel, Tabs } from '../parts/tabs.tsx'
+import { rollbackPath } from '../rollback/address.ts'
 import { useActs, useCrumbs, useReference } from '../shell/acts.ts'
 import { runPath, useAddress } from '../shell/address.ts'
 import { useRead } from '../transport/queries.ts'
@@ -83,7 +84,7 @@ function Opened({ answer, target }: { readonly answer: Output<'manifest.get'>; r
     { enabled: run_id !== null },
   )
   const manifest = useMemo(() => withUse(answer.manifest, use.data), [answer.manifest, use.data])
-  const { get, set } = useAddress()
+  const { get, set, navigate } = useAddress()
   const [selected, setSelected] = useState<Selected | null>(null)
   const [resolving, setResolving] = useState(false)
   const digest = manifest.integrity.manifest_digest
@@ -91,13 +92,19 @@ function Opened({ answer, target }: { readonly answer: Output<'manifest.get'>; r
   const acts = useMemo(
     () => [
       { id: 'resolve', label: w.resolveAgain, run: () => setResolving(true) },
+      {
+        id: 'back',
+        label: words.rollback.toThis,
+        keys: 'b',
+        run: () => navigate(rollbackPath({ target: digest })),
+      },
       ...tabs.map((id) => ({
         id: `tab-${id}`,
         label: w.tabs[id],
         run: () => set({ tab: id === 'sources' ? null : id }),
       })),
     ],
-    [set],
+    [set, navigate, digest],
   )
   useActs(acts)
   const tab = tabs.find((entry) => entry === get('tab')) ?? 'sources'
@@ -133,6 +140,7 @@ function Opened({ answer, target }: { readonly answer: Output<'manifest.get'>; r
             <CommandHint
               command={`reprise manifest ${manifest.run_id !== null && !target.startsWith('sha256:') ? target : digest}`}
             />
+            <Button onClick={() => navigate(rollbackPath({ target: digest }))}>{words.rollback.toThis}</Button>
             <Button onClick={() => setResolving(true)}>{w.resolveAgain}</Button>
           </span>
         </div>
@@ -210,9 +218,9 @@ function Opened({ answer, target }: { readonly answer: Output<'manifest.get'>; r
     selected === null ? (
       <Empty title={w.nothing} hint={w.nothingHint} />
     ) : selected.type === 'source' ? (
-      <SourceInspector source={selected.source} />
+      <SourceInspector source={selected.source} digest={digest} />
     ) : (
-      <ValueInspector name={selected.name} setting={selected.setting} />
+      <ValueInspector name={selected.name} setting={selected.setting} digest={digest} />
     )
   return <SplitPane main={main} inspector={inspector} title={w.inspector} empty={selected === null} />
 }

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react'
+import { Link } from 'wouter'
 import type { ManifestSetting, ManifestSource } from '../../contract/manifest.ts'
 import { Digest } from '../parts/digest.tsx'
 import { Fact, Facts, PaneHeading } from '../parts/facts.tsx'
 import { escapeControls, formatNumber } from '../parts/format.ts'
 import { Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { rollbackPath } from '../rollback/address.ts'
 import { words } from '../words/en.ts'
 import { SettingValue } from './setting-value.tsx'
 import { isContext, sourceName } from './source-tree.ts'
@@ -25,11 +27,12 @@ export function Force({ context }: { readonly context: boolean }) {
 
 const orNone = (value: string | null): ReactNode => value ?? <span className="text-text-3">{f.none}</span>
 
-export function SourceInspector({ source }: { readonly source: ManifestSource }) {
+export function SourceInspector({ source, digest }: { readonly source: ManifestSource; readonly digest: string }) {
   return (
     <div className="pb-4">
       <h3 className="px-3 pt-3 text-ui font-semibold break-words">{escapeControls(sourceName(source))}</h3>
       <Force context={isContext(source.kind)} />
+      {source.path !== null && <OnlyThis digest={digest} path={source.path} />}
       {source.kind === 'memory' && <p className="px-3 pt-1 text-dense text-text-2">{w.localMemory}</p>}
       <Facts>
         <Fact name={f.status}>
@@ -78,12 +81,35 @@ export function SourceInspector({ source }: { readonly source: ManifestSource })
   )
 }
 
+/** The plan that brings only this file, or only this key, back to how it was here. */
+function OnlyThis({ digest, path, part }: { readonly digest: string; readonly path: string; readonly part?: string }) {
+  return (
+    <p className="px-3 pt-2 text-dense">
+      <Link
+        href={rollbackPath({ target: digest, only: [part === undefined ? { path } : { path, key: part }] })}
+        className="rounded-chip text-accent hover:underline"
+      >
+        {words.rollback.onlyThisHere}
+      </Link>
+    </p>
+  )
+}
+
 /** Winner and losers of one setting. */
-export function ValueInspector({ name, setting }: { readonly name: string; readonly setting: ManifestSetting }) {
+export function ValueInspector({
+  name,
+  setting,
+  digest,
+}: {
+  readonly name: string
+  readonly setting: ManifestSetting
+  readonly digest: string
+}) {
   return (
     <div className="pb-4">
       <h3 className="px-3 pt-3 font-mono text-dense font-semibold break-all">{name}</h3>
       <Force context={false} />
+      {/^(?:\/|[A-Za-z]:[\\/])/.test(setting.source) && <OnlyThis digest={digest} path={setting.source} part={name} />}
       <Facts>
         <Fact name={w.values.value}>
           <span className="break-all">

@@ -14,6 +14,7 @@ import {
 import { CoverageMark, EffectCount, RuntimeTile, StatusMark, Unknown } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
 import { MoreMenu } from '../parts/row-menu.tsx'
+import { rollbackPath } from '../rollback/address.ts'
 import { runPath } from '../shell/address.ts'
 import { whyPath } from '../shell/comparing.ts'
 import { sumTokens } from '../timeline/run-row.tsx'
@@ -52,6 +53,9 @@ export function RunHeader({
           <Button small onClick={() => navigate(whyPath(run.id))} disabled={run.manifest === null}>
             {words.compare.why}
           </Button>
+          <Button small onClick={() => navigate(rollbackPath({ target: `${run.id}@${at}` }))}>
+            {words.rollback.toHere}
+          </Button>
           <IdText id={run.id} />
           <CommandHint command={`reprise show ${run.id}@${at}`} />
           <Button small onClick={onExport}>
@@ -67,6 +71,11 @@ export function RunHeader({
                 label: words.compare.why,
                 disabled: run.manifest === null ? w.noManifest : null,
                 run: () => navigate(whyPath(run.id)),
+              },
+              {
+                id: 'back',
+                label: words.rollback.toHere,
+                run: () => navigate(rollbackPath({ target: `${run.id}@${at}` })),
               },
               { id: 'export', label: words.export.act, run: onExport },
             ]}

@@ -6,6 +6,7 @@ import { formatClockSeconds } from '../parts/format.ts'
 import { RevealScope } from '../parts/hidden.tsx'
 import { SplitPane } from '../parts/split-pane.tsx'
 import { TabPanel, Tabs } from '../parts/tabs.tsx'
+import { rollbackPath } from '../rollback/address.ts'
 import { type Act, useActs, useCrumbs, useReference } from '../shell/acts.ts'
 import { manifestPath, pathWith, runPath, useAddress } from '../shell/address.ts'
 import { useRead } from '../transport/queries.ts'
@@ -171,12 +172,18 @@ function Opened({
         label: w.tabs[entry],
         run: () => set({ tab: entry === 'events' ? null : entry }),
       })),
+      {
+        id: 'back',
+        label: words.rollback.toHere,
+        keys: 'b',
+        run: () => navigate(rollbackPath({ target: `${run.id}@${at}` })),
+      },
       { id: 'export', label: words.export.act, run: () => setExporting(true) },
       ...(manifest === null
         ? []
         : [{ id: 'manifest', label: words.timeline.openManifest, run: () => navigate(manifestPath(manifest)) }]),
     ]
-  }, [ticks.data, index, run, moveTo, set, navigate])
+  }, [ticks.data, index, at, run, moveTo, set, navigate])
   useActs(acts)
 
   const main = (

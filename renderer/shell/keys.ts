@@ -1,5 +1,6 @@
 import { useEffect } from 'react'
 import { copyText } from '../parts/copy.ts'
+import { rollbackPath, undoPath } from '../rollback/address.ts'
 import { useScreen } from './acts.ts'
 import { putIntoSlot, slotsPath, whyPath } from './comparing.ts'
 import { openKeySheet, openPalette } from './layers.ts'
@@ -44,6 +45,8 @@ export function useGlobalKeys(navigate: (path: string) => void) {
           if (event.key === '[') return () => history.back()
           if (event.key === ']') return () => history.forward()
           if (event.key === 'i') return () => useView.getState().toggleInspector()
+          // Never undoes by itself: it opens the plan.
+          if (event.key === 'z' && !inText(event.target)) return () => navigate(undoPath(null))
           return null
         }
         if (event.key === 'F6') return () => moveRegion(event.shiftKey ? -1 : 1)
@@ -69,6 +72,8 @@ export function useGlobalKeys(navigate: (path: string) => void) {
         const { reference } = useScreen.getState()
         if (reference === null) return null
         if (event.key === 'c') return () => putIntoSlot(reference)
+        if (event.key === 'b')
+          return () => navigate(reference.startsWith('b_') ? undoPath(reference) : rollbackPath({ target: reference }))
         if (event.key === 'w' && reference.startsWith('r_'))
           return () => navigate(whyPath(reference.split('@')[0] ?? reference))
         return null

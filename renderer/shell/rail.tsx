@@ -6,7 +6,12 @@ import { words } from '../words/en.ts'
 
 /** Only sections that exist in this version. */
 const entries = [
-  { path: '/timeline', label: words.nav.timeline, icon: History, also: /^\/(timeline|welcome|runs|manifests|$)/ },
+  {
+    path: '/timeline',
+    label: words.nav.timeline,
+    icon: History,
+    also: /^\/(timeline|welcome|runs|manifests|rollbacks?|$)/,
+  },
   { path: '/compare', label: words.nav.compare, icon: Diff, also: /^\/compare/ },
   { path: '/search', label: words.nav.search, icon: Search, also: /^\/search/ },
   { path: '/homes', label: words.nav.homes, icon: FolderGit2, also: /^\/homes/ },

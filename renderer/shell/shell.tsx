@@ -1,5 +1,6 @@
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useMemo, useState } from 'react'
 import { useLocation } from 'wouter'
+import { undoPath } from '../rollback/address.ts'
 import { useLiveFacts } from '../transport/live.ts'
 import { useRead } from '../transport/queries.ts'
 import { CallFailed } from '../transport/transport.ts'
@@ -39,6 +40,9 @@ export function Shell({ children }: { readonly children: ReactNode }) {
       { id: 'resolve', label: words.manifest.resolveNow, run: () => go('/homes?resolve=1') },
       { id: 'health', label: words.nav.health, keys: 'g i', run: () => go('/health') },
       { id: 'settings', label: words.nav.settings, keys: 'g s', run: () => go('/settings') },
+      { id: 'rollbacks', label: words.receipt.list, run: () => go('/rollbacks') },
+      { id: 'undo', label: words.rollback.undoLast, keys: `${modWord}+Z`, run: () => go(undoPath(null)) },
+      { id: 'roll-back', label: words.rollback.open, run: () => go('/rollback') },
       { id: 'keys', label: words.keys.title, keys: '?', run: openKeySheet },
       {
         id: 'inspector',

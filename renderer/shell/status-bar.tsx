@@ -1,9 +1,11 @@
-import { CircleAlert, Eye, LoaderCircle, TriangleAlert, Unplug } from 'lucide-react'
+import { CircleAlert, Eye, LoaderCircle, TriangleAlert, Undo2, Unplug } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
+import type { Status } from '../../contract/home.ts'
 import { cx } from '../parts/classes.ts'
 import { Progress } from '../parts/feedback.tsx'
-import { formatBytes, formatDuration } from '../parts/format.ts'
+import { dayKey, formatBytes, formatClock, formatDuration, formatStamp } from '../parts/format.ts'
+import { receiptPath, undoPath } from '../rollback/address.ts'
 import { useRead } from '../transport/queries.ts'
 import { words } from '../words/en.ts'
 import { useLink } from './link-state.ts'
@@ -30,6 +32,36 @@ function Item({
     </Link>
   )
 }
+
+/** What needs a decision first; otherwise the last rollback, with the way to the plan that takes it back. */
+function GoingBack({ rollbacks: { last, open } }: Pick<Status, 'rollbacks'>) {
+  const stuck = open.filter(({ state }) => state === 'interrupted')
+  const waiting = open.filter(({ state }) => state === 'waiting')
+  const to = (of: typeof open) => (of.length === 1 ? receiptPath(of[0]?.id ?? '') : '/rollbacks')
+  return (
+    <>
+      {stuck.length > 0 && (
+        <Item to={to(stuck)} className="text-danger">
+          <CircleAlert size={12} strokeWidth={1.75} aria-hidden="true" />
+          {words.receipt.openInBar(stuck.length)}
+        </Item>
+      )}
+      {waiting.length > 0 && <Item to={to(waiting)}>{words.receipt.waitingInBar(waiting.length)}</Item>}
+      {last !== null && (
+        <span className="flex shrink-0 items-center max-sm:hidden">
+          <Item to={receiptPath(last.id)}>
+            <Undo2 size={12} strokeWidth={1.75} aria-hidden="true" />
+            <span className="tabular-nums">{words.receipt.lastInBar(whenShort(last.at))}</span>
+          </Item>
+          {!last.undone && <Item to={undoPath(last.id)}>{words.receipt.undoInBar}</Item>}
+        </span>
+      )}
+    </>
+  )
+}
+
+/** `14:10` today, with its day before. */
+const whenShort = (at: string) => (dayKey(at) === dayKey(new Date().toISOString()) ? formatClock(at) : formatStamp(at))
 
 /** Watching, lag, gaps, reading, size: gaps and lag are never hidden at any size. */
 export function StatusBar() {
@@ -88,6 +120,7 @@ export function StatusBar() {
         </Item>
       )}
       <span className="flex-1" />
+      {data !== undefined && <GoingBack rollbacks={data.rollbacks} />}
       {data?.vault.key_store === 'none' && (
         <Item to="/health" className="text-warn">
           <CircleAlert size={12} strokeWidth={1.75} aria-hidden="true" />

@@ -4,6 +4,8 @@ import { Fact, Facts, PaneHeading } from '../parts/facts.tsx'
 import { formatExact, shortDigest, shortId } from '../parts/format.ts'
 import { RuntimeTile } from '../parts/marks.tsx'
 import { PathText } from '../parts/path-text.tsx'
+import { rollbackPath } from '../rollback/address.ts'
+import { driftDoor } from '../rollback/doors.ts'
 import { comparePath, manifestPath, runPath } from '../shell/address.ts'
 import { words } from '../words/en.ts'
 import { driftTitle, writerWords } from './drift-row.tsx'
@@ -13,6 +15,7 @@ const w = words.drift
 /** What changed, by file and key, who could have made it and what that rests on. */
 export function DriftPeek({ drift }: { readonly drift: Drift }) {
   const { changes, writer, helpers, before, after } = drift
+  const door = driftDoor(drift)
   return (
     <div className="pb-4">
       <div className="px-3 pt-3">
@@ -60,6 +63,15 @@ export function DriftPeek({ drift }: { readonly drift: Drift }) {
           {before !== null && (
             <Link href={comparePath(before, after)} className="ml-3 rounded-chip text-accent hover:underline">
               {w.compare}
+            </Link>
+          )}
+        </Fact>
+        <Fact name={words.rollback.crumb}>
+          {door === null ? (
+            <span className="text-text-2">{words.rollback.noBefore}</span>
+          ) : (
+            <Link href={rollbackPath(door)} className="rounded-chip text-accent hover:underline">
+              {words.rollback.beforeThis}
             </Link>
           )}
         </Fact>

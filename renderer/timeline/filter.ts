@@ -99,7 +99,7 @@ const runtimeAlias: Readonly<Record<string, RuntimeName>> = {
 const isRuntime = (text: string): text is RuntimeName => Object.hasOwn(words.runtimes, text)
 const statuses = Object.keys(words.runStatus)
 const kinds = ['none', 'fork', 'subagent', 'replay'] as const
-const itemKinds = ['run', 'configuration', 'source', 'gap'] as const
+const itemKinds = ['run', 'configuration', 'source', 'gap', 'rollback'] as const
 const hases = ['gap', 'failure', 'changes', 'manifest'] as const
 const pick = <T extends string>(all: readonly T[], text: string) => all.find((value) => value === text)
 

@@ -9,6 +9,7 @@ export type TimelineRow =
       readonly day: string
       readonly runs: number
       readonly changes: number
+      readonly rollbacks: number
       readonly others: number
       readonly whole: boolean
     }
@@ -27,6 +28,7 @@ export type TimelineRow =
       readonly key: string
       readonly item: Extract<TimelineItem, { type: 'configuration' }>
     }
+  | { readonly type: 'rollback'; readonly key: string; readonly item: Extract<TimelineItem, { type: 'rollback' }> }
   | { readonly type: 'gap'; readonly key: string; readonly item: Extract<TimelineItem, { type: 'gap' }> }
 
 export const itemKey = (item: TimelineItem) => (item.type === 'run' ? `run:${item.run.id}` : `${item.type}:${item.id}`)
@@ -45,7 +47,7 @@ export function toRows(
 ): readonly TimelineRow[] {
   const rows: TimelineRow[] = []
   const seen = new Set<string>()
-  let day: { runs: number; changes: number; others: number; at: number; key: string } | null = null
+  let day: { runs: number; changes: number; rollbacks: number; others: number; at: number; key: string } | null = null
   const close = (whole: boolean) => {
     if (day !== null)
       rows[day.at] = {
@@ -54,6 +56,7 @@ export function toRows(
         day: day.key,
         runs: day.runs,
         changes: day.changes,
+        rollbacks: day.rollbacks,
         others: day.others,
         whole,
       }
@@ -65,15 +68,19 @@ export function toRows(
     const at = dayKey(item.at)
     if (day === null || day.key !== at) {
       close(true)
-      day = { runs: 0, changes: 0, others: 0, at: rows.length, key: at }
-      rows.push({ type: 'day', key: `day:${at}`, day: at, runs: 0, changes: 0, others: 0, whole: false })
+      day = { runs: 0, changes: 0, rollbacks: 0, others: 0, at: rows.length, key: at }
+      rows.push({ type: 'day', key: `day:${at}`, day: at, runs: 0, changes: 0, rollbacks: 0, others: 0, whole: false })
     }
     if (item.type === 'configuration') {
       day.changes += 1
       rows.push({ type: 'configuration', key, item })
       continue
     }
-    if (item.type === 'rollback') continue
+    if (item.type === 'rollback') {
+      day.rollbacks += 1
+      rows.push({ type: 'rollback', key, item })
+      continue
+    }
     if (item.type !== 'run') {
       day.others += 1
       if (item.type === 'gap') rows.push({ type: 'gap', key, item })

@@ -1,6 +1,7 @@
 import { EyeOff, FileWarning } from 'lucide-react'
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { Link } from 'wouter'
+import type { Drift } from '../../contract/drift.ts'
 import type { TimelineItem } from '../../contract/timeline.ts'
 import { cx } from '../parts/classes.ts'
 import { copyText } from '../parts/copy.ts'
@@ -10,6 +11,9 @@ import { placeOf } from '../parts/grid-memory.ts'
 import { type MenuEntry, RowMenu } from '../parts/row-menu.tsx'
 import { useSize } from '../parts/use-size.ts'
 import { Cell, type GridRow, VirtualGrid } from '../parts/virtual-grid.tsx'
+import { receiptPath, rollbackPath, undoPath } from '../rollback/address.ts'
+import { driftDoor } from '../rollback/doors.ts'
+import { canUndo } from '../rollback/record-text.ts'
 import { useReference } from '../shell/acts.ts'
 import { comparePath, manifestPath, runPath, useAddress } from '../shell/address.ts'
 import { putIntoSlot, whyPath } from '../shell/comparing.ts'
@@ -20,6 +24,7 @@ import { setToken } from './filter.ts'
 import { Gutter, gutterWidth } from './gutter.tsx'
 import { type Lane, layLanes } from './lanes.ts'
 import { usePeek } from './peek-store.ts'
+import { RollbackRow, rollbackSentence } from './rollback-row.tsx'
 import { type TimelineRow, toRows } from './rows.ts'
 import { type RowShape, RunRow, rowColumns, runSentence } from './run-row.tsx'
 import { useChildren } from './use-timeline.ts'
@@ -80,6 +85,7 @@ export function TimelineList(props: TimelineListProps) {
       if (row.type === 'day' || row.type === 'waiting')
         return { key: row.key, heading: true, level: row.type === 'day' ? 1 : 2 }
       if (row.type === 'configuration') return { key: row.key, level: 1, label: driftSentence(row.item.drift) }
+      if (row.type === 'rollback') return { key: row.key, level: 1, label: rollbackSentence(row.item.rollback) }
       if (row.type !== 'run') return { key: row.key, level: 1 }
       const { run, key, level } = row
       const label = runSentence(run, run.started_at === null ? '' : formatDay(dayKey(run.started_at), now))
@@ -93,7 +99,9 @@ export function TimelineList(props: TimelineListProps) {
       ? activeRow.run.id
       : activeRow?.type === 'configuration'
         ? activeRow.item.drift.after
-        : null,
+        : activeRow?.type === 'rollback'
+          ? activeRow.item.id
+          : null,
   )
   // The inspector shows the row one stands on, as its run goes on.
   useEffect(() => usePeek.setState({ row: activeRow ?? null }), [activeRow])
@@ -113,9 +121,14 @@ export function TimelineList(props: TimelineListProps) {
     else if (row?.type === 'configuration') {
       const { before, after } = row.item.drift
       navigate(before === null ? manifestPath(after) : comparePath(before, after))
-    } else if (row?.type === 'gap') navigate('/health/gaps')
+    } else if (row?.type === 'rollback') navigate(receiptPath(row.item.id))
+    else if (row?.type === 'gap') navigate('/health/gaps')
   }
   const [exporting, setExporting] = useState<{ readonly run: string; readonly title: string } | null>(null)
+  const goBefore = (drift: Drift) => {
+    const door = driftDoor(drift)
+    if (door !== null) navigate(rollbackPath(door))
+  }
   const entriesOf = (row: TimelineRow): readonly MenuEntry[] => {
     if (row.type === 'configuration') {
       const { before, after, id } = row.item.drift
@@ -128,7 +141,42 @@ export function TimelineList(props: TimelineListProps) {
           run: () => before !== null && navigate(comparePath(before, after)),
         },
         { id: 'manifest', label: w.openManifest, run: () => navigate(manifestPath(after)) },
+        {
+          id: 'back',
+          label: words.rollback.beforeThis,
+          hint: 'b',
+          disabled: driftDoor(row.item.drift) === null ? words.rollback.noBefore : null,
+          run: () => goBefore(row.item.drift),
+        },
         { id: 'copy', label: words.copyReference, hint: 'y', run: () => void copyText(id, id) },
+      ]
+    }
+    if (row.type === 'rollback') {
+      const { rollback } = row.item
+      return [
+        {
+          id: 'open',
+          label: words.receipt.openReceipt,
+          hint: 'Enter',
+          run: () => navigate(receiptPath(rollback.id)),
+        },
+        {
+          id: 'undo',
+          label: words.receipt.undo,
+          hint: 'b',
+          disabled: canUndo(rollback)
+            ? null
+            : rollback.undone_by === null
+              ? words.receipt.undoWhy.other
+              : words.receipt.undoWhy.undone,
+          run: () => navigate(undoPath(rollback.id)),
+        },
+        {
+          id: 'copy',
+          label: words.copyReference,
+          hint: 'y',
+          run: () => void copyText(rollback.id, rollback.id),
+        },
       ]
     }
     if (row.type !== 'run')
@@ -147,6 +195,12 @@ export function TimelineList(props: TimelineListProps) {
         run: () => navigate(whyPath(run.id)),
       },
       { id: 'slot', label: words.compare.add, hint: 'c', run: () => putIntoSlot(run.id) },
+      {
+        id: 'back',
+        label: words.rollback.open,
+        hint: 'b',
+        run: () => navigate(rollbackPath({ target: run.id })),
+      },
       {
         id: 'manifest',
         label: w.openManifest,
@@ -207,6 +261,14 @@ export function TimelineList(props: TimelineListProps) {
             const row = rows[index]
             if (row !== undefined) setMenu({ at, entries: entriesOf(row) })
           }}
+          onKey={(event, index) => {
+            if (event.key !== 'b' || !useView.getState().singleKeys) return false
+            const row = rows[index]
+            if (row?.type === 'configuration') goBefore(row.item.drift)
+            else if (row?.type === 'rollback' && canUndo(row.item.rollback)) navigate(undoPath(row.item.id))
+            else return false
+            return true
+          }}
           onVisible={onVisible}
           onTop={props.onTop}
           onFocusChange={props.onFocus}
@@ -251,6 +313,7 @@ export function TimelineList(props: TimelineListProps) {
                       {[
                         row.runs > 0 ? w.dayRuns(row.runs, row.whole) : '',
                         row.changes > 0 ? words.drift.dayChanges(row.changes) : '',
+                        row.rollbacks > 0 ? words.receipt.dayRollbacks(row.rollbacks) : '',
                         row.others > 0 ? w.dayOthers(row.others) : '',
                       ]
                         .filter((part) => part !== '')
@@ -300,6 +363,13 @@ export function TimelineList(props: TimelineListProps) {
                 <div className={cx('flex h-full items-center', shape !== 'wide' && 'border-b border-line')}>
                   <Gutter lane={lane} columns={columns} height={rowHeight} mark="none" />
                   <DriftRow drift={row.item.drift} wide={shape === 'wide'} />
+                </div>
+              )
+            if (row.type === 'rollback')
+              return (
+                <div className={cx('flex h-full items-center', shape !== 'wide' && 'border-b border-line')}>
+                  <Gutter lane={lane} columns={columns} height={rowHeight} mark="none" />
+                  <RollbackRow record={row.item.rollback} wide={shape === 'wide'} />
                 </div>
               )
             const gap = row.type === 'gap'

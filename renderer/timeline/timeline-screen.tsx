@@ -19,6 +19,7 @@ import { type FilterKey, type Problem, readFilter, setToken, wordsOf } from './f
 import { FilterField } from './filter-field.tsx'
 import { ItemPeek, PeekNothing, RunPeek } from './peek.tsx'
 import { usePeek } from './peek-store.ts'
+import { RollbackPeek } from './rollback-peek.tsx'
 import { TimelineList } from './timeline-list.tsx'
 import { useTimeline } from './use-timeline.ts'
 import { NothingFound, WelcomeBand } from './welcome.tsx'
@@ -259,6 +260,7 @@ function Inspector({ change }: { readonly change: string | null }) {
   const row = usePeek((peek) => peek.row)
   if (row?.type === 'run') return <RunPeek key={row.run.id} run={row.run} />
   if (row?.type === 'configuration') return <DriftPeek key={row.item.id} drift={row.item.drift} />
+  if (row?.type === 'rollback') return <RollbackPeek key={row.item.id} record={row.item.rollback} />
   if (row !== null && 'item' in row) return <ItemPeek item={row.item} />
   return change === null ? <PeekNothing /> : <NamedChange id={change} />
 }

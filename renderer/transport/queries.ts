@@ -48,11 +48,17 @@ export function readsShowing(tags: readonly string[]): ReadonlySet<string> {
   return names
 }
 
-/** Reads whose `meta.manual` is set are left alone: their screen decides when rows may move. */
+/**
+ * Reads whose `meta.manual` is set are left alone: their screen decides when rows may move. `meta.shows` names the tags of a question
+ * that is no read to the daemon, as a plan.
+ */
 export function invalidateTags(client: QueryClient, tags: readonly string[]): Promise<void> {
   const names = readsShowing(tags)
   return client.invalidateQueries({
-    predicate: (query) => names.has(String(query.queryKey[0])) && query.meta?.manual !== true,
+    predicate: ({ queryKey: [name], meta }) =>
+      (names.has(String(name)) ||
+        (Array.isArray(meta?.shows) && meta.shows.some((tag) => tags.includes(String(tag))))) &&
+      meta?.manual !== true,
   })
 }
 

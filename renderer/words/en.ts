@@ -1,7 +1,9 @@
 import { count } from './count.ts'
+import { goingBack } from './going-back.ts'
 
 /** Every word of the window. Verbs for acts, no exclamation, no blame; `unknown` is a word, never a blank. */
 export const words = {
+  ...goingBack,
   product: 'Reprise',
   unknown: 'unknown',
   unknownDay: 'Without a time',
