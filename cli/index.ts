@@ -4,13 +4,23 @@ import { addContextCommand } from './commands/context-command.ts'
 import { addDaemonCommands } from './commands/daemon-commands.ts'
 import { addDiffCommand } from './commands/diff-command.ts'
 import { addExportCommand } from './commands/export-command.ts'
+import { addFilesCommands } from './commands/files-commands.ts'
 import { addManifestCommands } from './commands/manifest-commands.ts'
+import { addPinsCommands } from './commands/pins-commands.ts'
 import { addRevealCommand } from './commands/reveal-command.ts'
 import { addRollbackCommands } from './commands/rollback-command.ts'
+import { addRunCommand } from './commands/run-command.ts'
 import { addRunCommands } from './commands/run-commands.ts'
 import { addStoreCommands } from './commands/store-commands.ts'
 import { printFailure, type Terminal } from './output.ts'
 import { createSession } from './session.ts'
+
+const offerJson = (program: Command): void => {
+  for (const command of program.commands) {
+    if (command.commands.length === 0) command.option('--json', 'one JSON document on standard output')
+    offerJson(command)
+  }
+}
 
 const main = async (argv: readonly string[]): Promise<number> => {
   const beforeRest = argv.indexOf('--')
@@ -38,9 +48,12 @@ const main = async (argv: readonly string[]): Promise<number> => {
     addStoreCommands,
     addExportCommand,
     addRevealCommand,
+    addFilesCommands,
+    addPinsCommands,
+    addRunCommand,
   ])
     add(program, session)
-  for (const command of program.commands) command.option('--json', 'one JSON document on standard output')
+  offerJson(program)
   try {
     await program.parseAsync(argv, { from: 'user' })
     return session.exitCode

@@ -162,7 +162,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     hmacKey,
     seconds,
     tips: places,
-    deleteRef: (ref, from) => deleteRef(context, gitDir, ref, from),
+    // A running fast-import would write a ref it knows again with its next checkpoint.
+    deleteRef: (ref, from) => writer.pause(() => deleteRef(context, gitDir, ref, from)),
   })
 
   return {

@@ -1,8 +1,9 @@
+import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startDaemon, type TestDaemon } from '../kit/daemon.ts'
-import { makeEmptyHome, type TestHome } from '../kit/fixture-home.ts'
+import { makeEmptyHome, root, type TestHome } from '../kit/fixture-home.ts'
 import { turn, writeSession } from '../kit/sessions.ts'
 
 let home: TestHome
@@ -230,5 +231,50 @@ describe('the files of an agent', () => {
     const { version } = await daemon.call('files.name', { version: String(first?.id), name: 'works' })
     expect(version.name).toBe('works')
     expect((await versions(file))[1]?.name).toBe('works')
+  })
+
+  it('have every state of a file that an updater put back, with the one that came back', async () => {
+    const file = path.join(claude, 'agents/writer.md')
+    for (const n of [1, 2, 3, 2]) {
+      write(file, `---\nname: writer\ndescription: state ${n}\n---\nWrite.\n`)
+      await look()
+    }
+    const all = await versions(file)
+    expect(all).toHaveLength(4)
+    expect(all[0]?.digest).toBe(all[2]?.digest)
+    expect(new Set(all.map(({ id }) => id)).size).toBe(4)
+    const texts = await Promise.all(all.map(async ({ id }) => (await get(file, id)).text?.text ?? ''))
+    expect(texts.map((text) => /state (\d)/.exec(text)?.[1])).toEqual(['2', '3', '2', '1'])
+    // The index is made anew from the store: the same states under the same ids.
+    await daemon.call('store.reindex', {})
+    await daemon.idle()
+    expect((await versions(file)).map(({ id }) => id)).toEqual(all.map(({ id }) => id))
+  })
+
+  it('can be worked with from the command', () => {
+    const reprise = (input: string, ...args: string[]) => {
+      const done = spawnSync(process.execPath, [path.join(root, 'bin/reprise.mjs'), 'files', ...args], {
+        env: home.env,
+        encoding: 'utf8',
+        input,
+      })
+      return { code: done.status, out: done.stdout, note: done.stderr }
+    }
+    expect(reprise('', 'list').out).toContain('settings.json')
+    const saved = reprise('', 'save', settings(), '--set', 'permissions.ask=["Bash(git push:*)"]', '--note', 'careful')
+    expect(saved.code, saved.note).toBe(0)
+    expect(JSON.parse(fs.readFileSync(settings(), 'utf8').slice(1)).permissions.ask).toEqual(['Bash(git push:*)'])
+    expect(reprise('', 'versions', settings()).out).toContain('careful')
+    expect(reprise('', 'blame', settings()).out).toContain('reprise')
+    expect(reprise('', 'show', settings()).out).toContain('git push')
+    const wrong = reprise('{"model": 5}', 'check', settings(), '--text', '-')
+    expect(wrong.code).toBe(1)
+    expect(wrong.note).toContain('model is a number')
+    expect(
+      reprise('', 'save', settings(), '--unset', 'permissions.ask', '--expected', `sha256:${'0'.repeat(64)}`).code,
+    ).toBe(4)
+    const id = /^(v_[0-9a-f]{12})/m.exec(reprise('', 'versions', settings()).out)?.[1] ?? ''
+    expect(reprise('', 'name', id, 'careful').code).toBe(0)
+    expect(reprise('', 'show', '/nowhere/at/all').code).toBe(3)
   })
 })

@@ -66,7 +66,6 @@ export function addEntry(
   const changes: TextSplice[] = []
   if (comma === null) changes.push({ start: last.end, end: last.end, text: ',' })
   changes.push({ start: after, end: after, text: `${end}${inner}${entry}${comma === null ? '' : ','}` })
-  if (!text.slice(after, close).includes('\n')) changes.push({ start: close, end: close, text: end + outer })
   return spliceInOrder(text, changes)
 }
 
@@ -115,6 +114,9 @@ function removeOne(text: string, child: Span, before: Span | null, close: number
   const next = text.indexOf('\n', upTo)
   if (alone && next >= 0 && text.slice(upTo, next).trim() === '') {
     changes.push({ start: line, end: next + 1, text: '' })
+  } else if (comma === null && before !== null && /^\s*,\s*$/.test(text.slice(before.end, child.start))) {
+    // What closes the list stands on the same line: it moves up behind the entry before.
+    return splice(text, [{ start: before.end, end: upTo, text: '' }])
   } else if (!alone && comma === null && before !== null) {
     const blanks = /[ \t]*$/.exec(text.slice(0, child.start))?.[0].length ?? 0
     changes.push({ start: child.start - blanks, end: upTo, text: '' })

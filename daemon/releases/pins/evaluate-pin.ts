@@ -60,13 +60,13 @@ async function checkPart(
 ): Promise<void> {
   const found = findPart(now, part)
   if (!found.there && found.unknown === null) return add(part, null, 'it is not there any more')
-  if (found.unknown !== null) return add(part, null, found.unknown, true)
   if (found.floats)
     return add(
       part,
       found.value,
       'the command that starts it leaves its version open: the next start may fetch another one',
     )
+  if (found.unknown !== null) return add(part, null, found.unknown, true)
   if (found.value === part.value) return
   if (part.kind !== 'model' || part.value === null || found.value === null)
     return add(part, found.value, `it is another ${part.kind === 'binary' ? 'program' : 'content or version'}`)
