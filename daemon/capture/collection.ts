@@ -3,7 +3,10 @@ import path from 'node:path'
 import { type CollectionLevel, type CollectionOverride, collectionLevels, type Settings } from '../../contract/index.ts'
 
 /** Plain data: it goes to the index worker as it is. */
-export type CollectionRules = Pick<Settings, 'collection' | 'collection_overrides'>
+export type CollectionRules = Pick<
+  Settings,
+  'collection' | 'collection_overrides' | 'capture_workspaces' | 'workspace_budget' | 'workspace_excludes'
+>
 
 /** Where something stands that may be kept. */
 export interface CollectedPlace {

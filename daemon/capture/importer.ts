@@ -6,8 +6,10 @@ import { linesFrom, type RuntimeAdapter, type SessionUnit, type Surroundings } f
 import type { Redactor } from '../secrets/redactor.ts'
 import type { Vault } from '../secrets/vault.ts'
 import { type Database, inTransaction, statements } from '../store/index/database.ts'
-import type { RawFiles } from '../store/states.ts'
+import type { RawFiles, WorkspaceState } from '../store/states.ts'
 import type { Store } from '../store/store.ts'
+import { createActionCapture } from './actions/action-capture.ts'
+import { createCaptureRows, rebuildCaptureRows } from './actions/capture-rows.ts'
 import { createArchiveAdoption } from './adopt-archived.ts'
 import { createBusySources } from './busy-sources.ts'
 import type { Collection } from './collection.ts'
@@ -34,6 +36,7 @@ import { createSessionChanges } from './session-changes.ts'
 import { createSessionKeeper } from './session-keeper.ts'
 import { createSessionReading } from './session-reading.ts'
 import { createStretchFreezer } from './stretch-freezer.ts'
+import type { WorkspaceLooks } from './workspaces/look.ts'
 
 export interface HomeRef {
   readonly runtime: RuntimeName
@@ -52,6 +55,8 @@ export interface ImporterParts {
   readonly collection: Collection
   readonly vault: Pick<Vault, 'put'>
   readonly rawFiles: Pick<RawFiles, 'put' | 'has'>
+  /** Null: nothing of workspaces is captured. */
+  readonly workspaces: { readonly looks: WorkspaceLooks; readonly isOn: () => boolean } | null
   readonly tell: (news: ImportNews) => void
 }
 
@@ -79,6 +84,8 @@ export interface Importer {
   noteEdit(edit: OwnEdit): void
   /** Configuration of these homes may have changed. */
   noteConfiguration(homes: readonly HomeRef[]): void
+  /** A state of one workspace now. */
+  captureWorkspace(directory: string): Promise<WorkspaceState>
   /** Ends after the step under way; what is not done is done at the next start. */
   stop(): Promise<void>
 }
@@ -155,6 +162,40 @@ export const createImporter = (parts: ImporterParts): Importer => {
     fault: (what, error) => logFault(what, error, null),
   })
   const configuration = createConfigurationLooks(configurationWatch)
+  const captureRows = createCaptureRows(sql)
+  const actions =
+    parts.workspaces === null
+      ? null
+      : createActionCapture({
+          db,
+          store,
+          looks: parts.workspaces.looks,
+          isOn: parts.workspaces.isOn,
+          rows: captureRows,
+          gaps,
+          log,
+          now,
+          changed(run) {
+            const row = sql('select key from runs where id = ?').get(run) as { key: number } | undefined
+            if (row) tellRun(row.key)
+          },
+        })
+  /** Rows about what is captured are derived: an index that was made anew gets them from the store. */
+  let captureRead = parts.workspaces === null
+  const readCaptured = async (): Promise<boolean> => {
+    if (captureRead) return false
+    captureRead = true
+    const { n } = sql('select (select count(*) from commits) + (select count(*) from workspaces) as n').get() as {
+      n: number
+    }
+    if (Number(n) > 0) return false
+    await rebuildCaptureRows(captureRows, store.states, store.commits, (what, error) =>
+      logFault(`${what} cannot be read`, error, null),
+    )
+    return true
+  }
+  /** What was waited for until everything that happened is read: only then are the workspaces known. */
+  let workspacesAsked = false
   const progress = createImportProgress(sql, now, (told) => parts.tell({ type: 'progress', progress: told }))
 
   const known = new Map<string, Task>()
@@ -163,6 +204,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   /** Homes to be looked at because something in them is new, and what a caller waits for. Done by the loop: it alone writes. */
   const looks = createHomeLooks(now)
   const chores: (() => void)[] = []
+  const waitingCaptures: (() => Promise<void>)[] = []
   /** Runs whose sessions were listed when their home was last looked at, and what could not be listed then. */
   const listed = new Map<string, { readonly runs: ReadonlySet<string>; readonly busy: readonly string[] }>()
   const unlinked = new Set<number>()
@@ -216,6 +258,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
       about.changes.push({ ...step.rewritten, change: 'shrank' })
     }
     if (step.more) return true
+    actions?.runGrew(step.run)
     unlinked.add(step.run)
     freezer.gather(step.run, unit, adapter, watching)
     tellRun(step.run)
@@ -273,6 +316,11 @@ export const createImporter = (parts: ImporterParts): Importer => {
   /** The most urgent step there is. False when nothing is left to do. */
   const oneStep = async (): Promise<boolean> => {
     if (choreStep()) return true
+    const waiting = waitingCaptures.shift()
+    if (waiting) {
+      await waiting()
+      return true
+    }
     const first = urgent.entries().next()
     if (!first.done) {
       const [file, task] = first.value
@@ -280,6 +328,12 @@ export const createImporter = (parts: ImporterParts): Importer => {
       return true
     }
     if (freezer.full) return freezeStep()
+    if (await readCaptured()) return true
+    if (actions !== null && actions.urgentIn() === 0) {
+      // First what was configured: the commits name it.
+      if (freezer.dueIn() === 0 && (await freezeStep())) return true
+      if (await actions.step()) return true
+    }
     if (await adoption.step()) return true
     const task = backlog[0]
     if (task) {
@@ -303,7 +357,13 @@ export const createImporter = (parts: ImporterParts): Importer => {
       return true
     }
     // Only when everything that happened is read are the workspaces known, and who did what.
-    return configuration.step(watching)
+    if (await configuration.step(watching)) return true
+    if (actions === null) return false
+    if (workspacesAsked) {
+      workspacesAsked = false
+      actions.expectAll()
+    }
+    return actions.step()
   }
 
   const loop = async (): Promise<void> => {
@@ -326,14 +386,16 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const rest = async (): Promise<void> => {
     // Asked for while the last step found nothing to do.
     const dues = [looks.dueIn(), busy.dueIn()]
-    if (chores.length > 0 || urgent.size > 0 || dues.includes(0)) return
+    const captureDue = workspacesAsked ? 0 : (actions?.dueIn() ?? null)
+    if (captureDue === 0) return
+    if (chores.length > 0 || waitingCaptures.length > 0 || urgent.size > 0 || dues.includes(0)) return
     progress.say('idle', null, true)
-    if (!busy.hopeful) {
+    if (!busy.hopeful && captureDue === null) {
       becomeIdle?.()
       becomeIdle = null
       if (dues[0] === null) parts.tell({ type: 'idle' })
     }
-    const next = [...dues, freezer.dueIn(), configuration.dueIn(watching)].filter((ms) => ms !== null)
+    const next = [...dues, freezer.dueIn(), configuration.dueIn(watching), captureDue].filter((ms) => ms !== null)
     const timer = next.length === 0 ? null : setTimeout(() => wake(), Math.min(...next) + 10)
     await new Promise<void>((resolve) => {
       wake = resolve
@@ -444,6 +506,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
     if (given.size === 0) adoption.addOthers()
     for (const { runtime, path: home } of homes) given.add(`${runtime}\0${home}`)
     takeUpUndone()
+    workspacesAsked = true
     configuration.setHomes(homes)
     if (watching) configuration.ask(homes)
     const bytes = backlog.reduce((sum, task) => sum + task.size, 0)
@@ -507,6 +570,14 @@ export const createImporter = (parts: ImporterParts): Importer => {
     noteConfiguration(homes) {
       configuration.ask(homes)
       begin()
+    },
+
+    async captureWorkspace(directory) {
+      if (actions === null) throw new RepriseError('refused', 'nothing of workspaces is captured here')
+      return new Promise<WorkspaceState>((resolve, reject) => {
+        waitingCaptures.push(() => actions.captureNow(directory).then(resolve, reject))
+        begin()
+      })
     },
 
     async stop() {

@@ -28,6 +28,7 @@ import { keepTexts } from './keep-texts.ts'
 import { createSessionSources } from './open-session.ts'
 import { protectPaths } from './protect-paths.ts'
 import type { WorkerCalls, WorkerReply, WorkerRequest, WorkerStart } from './worker-messages.ts'
+import { createWorkspaceLooks } from './workspaces/look.ts'
 
 /** The thread that reads sessions and writes index and store, so that the daemon always answers. */
 const port = parentPort
@@ -71,6 +72,26 @@ const main = async (): Promise<void> => {
   const collection: Collection = (place) => collect(place)
   const completion = { git: isolateGit(start.env), programs: createProgramDigests(), surroundings }
 
+  let rules = start.collection
+  let agentHomes: readonly string[] = []
+  const looks = createWorkspaceLooks({
+    states: store.states,
+    large: store.large,
+    vault,
+    redactor,
+    collection: (workspace) => collect({ home: '', workspaces: [workspace] }),
+    cacheFolder: path.join(start.dataDir, 'cache', 'workspaces'),
+    now,
+    clock: () => performance.now(),
+    settings: () => rules,
+    surroundings: () => ({
+      userHome: start.userHome,
+      agentHomes,
+      dataFolder: start.dataDir,
+      platform: process.platform,
+    }),
+    log: (message) => log('warn', 'workspace', { message }),
+  })
   const newImporter = (): Importer =>
     createImporter({
       db: opened.db,
@@ -84,6 +105,7 @@ const main = async (): Promise<void> => {
       collection,
       vault,
       rawFiles: store.files,
+      workspaces: { looks, isOn: () => rules.capture_workspaces !== false },
       tell: (news) => tell({ type: 'news', news }),
     })
   let importer = newImporter()
@@ -91,7 +113,11 @@ const main = async (): Promise<void> => {
     createKeepRawFiles({ raw: store.files, collection, gaps: createGapNotes(statements(opened.db), now, redactor) })
 
   const calls: WorkerCalls = {
-    sync: (homes, watching) => importer.sync(homes, watching),
+    sync(homes, watching) {
+      agentHomes = homes.map((home) => home.path)
+      return importer.sync(homes, watching)
+    },
+    captureWorkspace: (directory) => importer.captureWorkspace(directory),
     hint: (paths, homes) => importer.hint(paths, homes),
     async freeze(home, body: ManifestBody, texts) {
       const adapter = adapters.get(home.runtime)
@@ -133,8 +159,9 @@ const main = async (): Promise<void> => {
       const damaged = [...found.damaged, ...(await vault.verifyAll())]
       return { ...found, damaged, ok: found.ok && damaged.length === 0 }
     },
-    collect(rules) {
-      collect = collectionBy(rules)
+    collect(changed) {
+      rules = changed
+      collect = collectionBy(changed)
     },
     async stop() {
       await importer.stop()

@@ -1,4 +1,5 @@
 import type { ErrorBody, Manifest, ManifestBody, RollbackRecord } from '../../contract/index.ts'
+import type { WorkspaceState } from '../store/states.ts'
 import type { CheckResult } from '../store/store.ts'
 import type { CollectedPlace, CollectionRules } from './collection.ts'
 import type { OwnEdit } from './drift/attribute-change.ts'
@@ -33,6 +34,8 @@ export interface WorkerCalls {
     paths: readonly { readonly path: string; readonly digest: string | null }[],
   ): Promise<void>
   updateRollback(record: RollbackRecord): Promise<void>
+  /** A state of a workspace now, durable when it resolves. */
+  captureWorkspace(directory: string): Promise<WorkspaceState>
   reindex(homes: readonly HomeRef[], watching: boolean): Promise<SyncTotals>
   check(): Promise<CheckResult>
   collect(rules: CollectionRules): void

@@ -74,6 +74,7 @@ export const openCapture = async (data: string, home: string, adapter: RuntimeAd
       collection: () => 'redacted',
       vault: { put: () => Promise.resolve() },
       rawFiles: { put: () => Promise.resolve(), has: () => Promise.resolve(false) },
+      workspaces: null,
       tell: (told) => news.push(told),
     })
   let importer = newImporter()

@@ -4,7 +4,7 @@ import type { Database } from './database.ts'
  * The index: everything the timeline needs at once. It is derived from the agents' files and the store, so an index of another
  * version, or a damaged one, is set aside and built anew (R13); it is never migrated and never the only place of a fact.
  */
-export const INDEX_VERSION = 6
+export const INDEX_VERSION = 7
 
 const tables = `
 create table meta (key text primary key, value text not null) without rowid;
@@ -158,6 +158,16 @@ create table file_versions (
 create index file_versions_path on file_versions (home, path, at desc);
 /* contents a file was seen with: an old one that comes back is recognised (B18) */
 create table file_states (home text not null, path text not null, mark text not null, seen_at text not null, primary key (home, path, mark)) without rowid;
+
+/* directories agents work in: the newest state of each, or why there is none */
+create table workspaces (
+  id text primary key, path text not null, state text not null, why text, first_at text, last_at text, tree text,
+  states integer not null, files integer not null, bytes integer not null, doc text not null
+) without rowid;
+/* actions that are sealed with their effect, as the store holds them */
+create table commits (run text not null, seq integer not null, "commit" text not null, tree text, before text, at text not null, primary key (run, seq)) without rowid;
+create table captured (run text not null, seq integer not null, path text not null, doc text not null, primary key (run, seq, path)) without rowid;
+create index captured_path on captured (path);
 
 create table words (id integer primary key, run integer not null, seq integer not null, role text not null, text text not null);
 create index words_run on words (run);
