@@ -41,6 +41,7 @@ export function testLooks(dir: string, more: Partial<LookParts> = {}) {
     cacheFolder: join(dir, 'data', 'cache'),
     now: () => new Date(),
     clock: () => performance.now(),
+    seed: null,
     settings: () => ({}),
     surroundings: () => ({
       userHome: home,

@@ -1,5 +1,5 @@
 import type { StateAbout } from '../../store/states.ts'
-import { type FolderNode, foldersBelow, type LeftOutNote } from './nodes.ts'
+import { eachFolder, type FolderNode, type LeftOutNote } from './nodes.ts'
 import type { Unit } from './units.ts'
 
 /** So many paths are named beside a state; all are counted. A list without end in every record is how a log explodes (B05). */
@@ -30,12 +30,13 @@ export function describeState({ tree, unread, units, dirty, ...input }: AboutInp
   }
   // What is missing though it should be there comes before what is left out on purpose.
   for (const [path, note] of unread) name(path, note)
-  for (const [path, folder] of foldersBelow(tree, '')) {
+  eachFolder(tree, '', (path, folder) => {
     files += folder.files
     bytes += folder.bytes
     if (folder.names === 0 && path !== '' && folder.dotGit === null) emptyFolders.push(path)
-    for (const [own, note] of folder.others) name(path === '' ? own : `${path}/${own}`, note)
-  }
+    if (folder.others.size > 0)
+      for (const [own, note] of folder.others) name(path === '' ? own : `${path}/${own}`, note)
+  })
   const told = [...units]
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .map(({ path, kind, head, branch }) => ({ path, kind, head, branch, dirty: dirty.get(path) ?? null }))

@@ -14,6 +14,8 @@ import { toLatin1 } from './bytes.ts'
 import { forgetMemory, loadMemory, type Memory, saveMemory } from './memory.ts'
 import { identifyWorkspace, refuseWorkspace, type Surroundings, type WorkspacePlace } from './places.ts'
 import { createQueues } from './queues.ts'
+import { searchSeeded } from './search-seeded.ts'
+import type { SeedPlace } from './seed.ts'
 import { takeState } from './take-state.ts'
 
 export type { WorkspacePlace } from './places.ts'
@@ -30,6 +32,8 @@ export interface LookParts {
   readonly now: () => Date
   /** Milliseconds that never go back. */
   readonly clock: () => number
+  /** Our own object store, to take over what the user's repository has; null: everything is read from the disk. */
+  readonly seed: SeedPlace | null
   readonly settings: () => Pick<Settings, 'workspace_budget' | 'workspace_excludes'>
   readonly surroundings: () => Surroundings
   readonly log: (message: string) => void
@@ -80,6 +84,8 @@ export interface WorkspaceLooks {
   look(workspace: WorkspacePlace, request: LookRequest): Promise<Look>
   /** Writes down what is remembered of a workspace and lets go of it. */
   forget(workspace: WorkspaceId): Promise<void>
+  /** Resolves when nothing is done in the background for a workspace any more. */
+  settled(workspace: WorkspaceId): Promise<void>
   /** Workspaces something is remembered of. */
   remembered(): readonly WorkspaceId[]
 }
@@ -90,6 +96,7 @@ const SAVE_EVERY_MS = 5 * 60_000
 export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
   const memories = new Map<WorkspaceId, Memory>()
   const inTurn = createQueues<WorkspaceId>()
+  const searches = new Map<WorkspaceId, Promise<void>>()
 
   const refuse = (path: string) => refuseWorkspace(path, parts.surroundings())
 
@@ -104,6 +111,7 @@ export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
         const look = await takeState(parts, memory, place, request)
         if (memory.savedAt === null || parts.clock() - memory.savedAt > SAVE_EVERY_MS)
           await saveMemory(parts, memory).catch((error: unknown) => parts.log(`stat cache of ${place.id}: ${error}`))
+        if (memory.unsearched && !searches.has(place.id)) search(place, memory)
         return look
       } catch (error) {
         // What is remembered may be ahead of the store: the next look begins from what is really there.
@@ -112,6 +120,22 @@ export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
         throw error
       }
     }
+  }
+
+  /** What came from the user's own objects is searched afterwards; what is found changes the next state. */
+  const search = (place: WorkspacePlace, memory: Memory): void => {
+    const wanted = () => memories.get(place.id) === memory
+    const work = async (): Promise<void> => {
+      const due = await searchSeeded({ redactor: parts.redactor, clock: parts.clock, rest, wanted }, memory)
+      if (!wanted()) return
+      memory.unsearched = false
+      memory.savedAt = null
+      if (due.length > 0) await inTurn(place.id, () => lookNow(place, { hint: due, deadline: null }))
+    }
+    const running = work()
+      .catch((error: unknown) => parts.log(`searching ${place.id} for secrets: ${error}`))
+      .finally(() => searches.delete(place.id))
+    searches.set(place.id, running)
   }
 
   return {
@@ -124,6 +148,12 @@ export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
         memories.delete(id)
         if (memory !== undefined) await forgetMemory(parts, memory)
       }),
+    settled: (id) => searches.get(id) ?? Promise.resolve(),
     remembered: () => [...memories.keys()],
   }
 }
+
+const rest = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    setTimeout(resolve, milliseconds).unref()
+  })

@@ -1,6 +1,16 @@
 import type { TreeId, WorkspaceId, WorkspaceState, WorkspaceStates } from '../../store/states.ts'
 import type { IgnoreFile } from './ignore-rules.ts'
-import { type FolderNode, type LeftOutNote, newFile, newFolder, nodeAt, placeFile, removePath, STALE } from './nodes.ts'
+import {
+  type FolderNode,
+  filesBelow,
+  type LeftOutNote,
+  newFile,
+  newFolder,
+  nodeAt,
+  placeFile,
+  removePath,
+  STALE,
+} from './nodes.ts'
 import { readStatCache, writeStatCache } from './stat-cache.ts'
 import type { TrackedFiles, Unit } from './units.ts'
 
@@ -21,6 +31,8 @@ export interface Memory {
   unvisited: readonly string[]
   /** Since it was loaded everything was looked at. */
   walked: boolean
+  /** Some files came from the user's objects and were not searched for secrets yet. */
+  unsearched: boolean
   /** On the clock; null: never. */
   savedAt: number | null
 }
@@ -63,6 +75,7 @@ export async function loadMemory(parts: MemoryParts, id: WorkspaceId, root: stri
     dirty: new Map((state?.about.units ?? []).flatMap(({ path, dirty }) => (dirty === null ? [] : [[path, dirty]]))),
     unvisited: [],
     walked: false,
+    unsearched: cached !== null && [...filesBelow(tree, '')].some(([, file]) => !file.searched),
     savedAt: cached !== null && cached.commit === state?.commit ? parts.clock() : null,
   }
 }

@@ -13,13 +13,15 @@ export interface FileNode {
   ino: number
   /** Milliseconds since 1970, just before it was read. */
   seenAt: number
-  /** False: taken from the user's own objects and not yet searched for secrets. */
+  /** False: known only by its id in a state or in the user's own objects, and not yet searched for secrets. */
   searched: boolean
 }
 
 export interface FolderNode {
   readonly kind: 'folder'
   readonly children: Map<string, FileNode | FolderNode>
+  /** Those of the children that are folders: what goes through all folders must not go through all files. */
+  readonly folders: Map<string, FolderNode>
   /** What is in the folder and not in the state. */
   others: Map<string, LeftOutNote>
   mtimeMs: number
@@ -62,6 +64,7 @@ export const STALE = -1
 export const newFolder = (): FolderNode => ({
   kind: 'folder',
   children: new Map(),
+  folders: new Map(),
   others: new Map(),
   mtimeMs: 0,
   ctimeMs: STALE,
@@ -84,7 +87,7 @@ export const newFile = (mode: FileMode, key: string): FileNode => ({
   ctimeMs: STALE,
   ino: 0,
   seenAt: 0,
-  searched: true,
+  searched: false,
 })
 
 /**
@@ -117,9 +120,7 @@ export function placeFile(root: FolderNode, path: string, file: FileNode): void 
     if (found?.kind === 'folder') folder = found
     else {
       if (found !== undefined) dropChild(folder, part)
-      const made = newFolder()
-      folder.children.set(part, made)
-      folder = made
+      folder = addFolder(folder, part)
     }
   }
   dropChild(folder, name)
@@ -129,11 +130,18 @@ export function placeFile(root: FolderNode, path: string, file: FileNode): void 
   folder.bytes += file.size
 }
 
+export function addFolder(folder: FolderNode, name: string, inner: FolderNode = newFolder()): FolderNode {
+  folder.children.set(name, inner)
+  folder.folders.set(name, inner)
+  return inner
+}
+
 export function dropChild(folder: FolderNode, name: string): void {
   const node = folder.children.get(name)
   if (node === undefined) return
   folder.children.delete(name)
-  if (node.kind === 'file') {
+  if (node.kind === 'folder') folder.folders.delete(name)
+  else {
     folder.files -= 1
     folder.bytes -= node.size
   }
@@ -156,14 +164,20 @@ export function* filesBelow(node: FileNode | FolderNode, path: string): Generato
   for (const [name, child] of node.children) yield* filesBelow(child, prefix + name)
 }
 
-export function* foldersBelow(node: FolderNode, path: string): Generator<readonly [string, FolderNode]> {
-  yield [path, node]
-  const prefix = path === '' ? '' : `${path}/`
-  for (const [name, child] of node.children) if (child.kind === 'folder') yield* foldersBelow(child, prefix + name)
+/** Calls for a folder and each below it. */
+export function eachFolder(node: FolderNode, path: string, call: (path: string, folder: FolderNode) => void): void {
+  call(path, node)
+  for (const [name, child] of node.folders) eachFolder(child, path === '' ? name : `${path}/${name}`, call)
 }
 
-export function hasFiles(node: FolderNode): boolean {
-  if (node.files > 0) return true
-  for (const child of node.children.values()) if (child.kind === 'folder' && hasFiles(child)) return true
+export function countFiles(folder: FolderNode): number {
+  let count = folder.files
+  for (const child of folder.folders.values()) count += countFiles(child)
+  return count
+}
+
+export const hasFiles = (folder: FolderNode): boolean => {
+  if (folder.files > 0) return true
+  for (const child of folder.folders.values()) if (hasFiles(child)) return true
   return false
 }

@@ -32,6 +32,8 @@ export type Taken =
       readonly mode: FileMode
       /** As in a node. */
       readonly key: string
+      /** Id of the content as a blob; null where it was not made (large files). */
+      readonly blob: string | null
       /** Of the content; null where it must not be told. */
       readonly digest: Digest | null
       readonly stamp: Stamp
@@ -139,11 +141,12 @@ async function keepWhole(
 ): Promise<Taken> {
   const bytes = content.length
   const oid = blobId(content)
-  const base = { is: 'taken', mode, stamp } as const
+  const base = { is: 'taken', mode, stamp, blob: oid } as const
   if (known !== null && known.mode === mode && known.key === oid)
     return { ...base, key: oid, digest: null, change: { path, mode, oid }, stored: 0, note: null }
   const isLink = mode === '120000'
-  if (!isLink && isCredentialFile(path)) return unkept({ path, mode, stamp, bytes }, parts.redactor.keyed(content))
+  if (!isLink && isCredentialFile(path))
+    return unkept({ path, mode, stamp, bytes, blob: oid }, parts.redactor.keyed(content))
   const secret = await hasSecret(parts, content)
   if (!secret.found) {
     const digest = sha256(content)
@@ -160,8 +163,8 @@ async function keepWhole(
     return { ...base, key: oid, digest, change: { path, mode, content }, stored: bytes, note: null }
   }
   const mark = parts.redactor.keyed(content)
-  if (parts.level === 'digests') return unkept({ path, mode, stamp, bytes }, mark, DIGESTS_ONLY)
-  return await keepInVault(parts, { path, mode, stamp, bytes }, mark, content, secret.families, known)
+  if (parts.level === 'digests') return unkept({ path, mode, stamp, bytes, blob: oid }, mark, DIGESTS_ONLY)
+  return await keepInVault(parts, { path, mode, stamp, bytes, blob: oid }, mark, content, secret.families, known)
 }
 
 interface Shape {
@@ -169,16 +172,18 @@ interface Shape {
   readonly mode: FileMode
   readonly stamp: Stamp
   readonly bytes: number
+  readonly blob: string | null
 }
 
 const DIGESTS_ONLY = 'only digests are kept here'
 const CREDENTIAL = 'a credential: not restorable, by design'
 
-function unkept({ path, mode, stamp, bytes }: Shape, mark: string, why = CREDENTIAL): Taken {
+function unkept({ path, mode, stamp, bytes, blob }: Shape, mark: string, why = CREDENTIAL): Taken {
   return {
     is: 'taken',
     mode,
     key: `unkept:${mark}`,
+    blob,
     digest: null,
     stamp,
     change: { path, mode, unkept: why, mark, bytes },
@@ -189,7 +194,7 @@ function unkept({ path, mode, stamp, bytes }: Shape, mark: string, why = CREDENT
 
 async function keepInVault(
   parts: ContentParts,
-  { path, mode, stamp, bytes }: Shape,
+  { path, mode, stamp, bytes, blob }: Shape,
   mark: string,
   content: Buffer,
   families: readonly string[],
@@ -212,11 +217,11 @@ async function keepInVault(
       await parts.vault.put([{ about, content }])
     } catch (error) {
       if (!(error instanceof RepriseError) || error.code !== 'refused') throw error
-      return unkept({ path, mode, stamp, bytes }, mark, `it holds a secret, and ${error.message}`)
+      return unkept({ path, mode, stamp, bytes, blob }, mark, `it holds a secret, and ${error.message}`)
     }
   }
   const change: StateChange = { path, mode, vault: ref, mark, bytes }
-  return { is: 'taken', mode, key, digest: null, stamp, change, stored: bytes, note: null }
+  return { is: 'taken', mode, key, blob, digest: null, stamp, change, stored: bytes, note: null }
 }
 
 /** Read twice, in windows: searched for secrets first, so that none gets into the store, then put there; both must have seen the same. */
@@ -229,7 +234,7 @@ async function keepLarge(
   known: { readonly key: string; readonly mode: FileMode } | null,
 ): Promise<Taken | null> {
   const bytes = stamp.size
-  const shape = { path, mode, stamp, bytes }
+  const shape = { path, mode, stamp, bytes, blob: null }
   const credential = isCredentialFile(path)
   const hash = createHash('sha256')
   const families = new Set<string>()
@@ -254,7 +259,7 @@ async function keepLarge(
     if (content === null || moved(fs.fstatSync(fd), stamp)) return null
     return await keepInVault(parts, shape, mark, content, [...families], known)
   }
-  const base = { is: 'taken', mode, digest, stamp } as const
+  const base = { is: 'taken', mode, digest, stamp, blob: null } as const
   if (parts.level === 'digests') {
     const change: StateChange = { path, mode, unkept: DIGESTS_ONLY, mark: digest, bytes }
     return { ...base, key: `unkept:${digest}`, change, stored: 0, note: null }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { replaceFile } from '../../store/durable.ts'
 import type { FileMode, WorkspaceId } from '../../store/states.ts'
-import { type FileNode, type FolderNode, type LeftOutReason, newFolder, STALE } from './nodes.ts'
+import { addFolder, type FileNode, type FolderNode, type LeftOutReason, newFolder, STALE } from './nodes.ts'
 
 /**
  * The memory of a workspace on the disk, so that a restart does not read every file again. Derived: one that is missing, cut or changed
@@ -133,7 +133,7 @@ function readFolder(reader: Reader): FolderNode {
   }
   for (let n = reader.count(); n > 0; n -= 1) {
     const name = reader.text()
-    if (reader.byte() === 1) folder.children.set(name, readFolder(reader))
+    if (reader.byte() === 1) addFolder(folder, name, readFolder(reader))
     else {
       const file = readFile(reader)
       folder.children.set(name, file)

@@ -8,6 +8,7 @@ import type { Memory } from './memory.ts'
 import { dropChild, type FileNode, filesBelow, STALE } from './nodes.ts'
 import type { WorkspacePlace } from './places.ts'
 import { type ContentParts, type Stamp, type Taken, takeContent } from './read-content.ts'
+import { isWorthSeeding, seedFromRepositories } from './seed.ts'
 import { type Candidate, type WalkFound, WorkspaceGone, walkWorkspace } from './walk.ts'
 
 /** What a state may hold, unless the settings say otherwise. */
@@ -77,9 +78,22 @@ export async function takeState(
     now: parts.now,
     breathe,
   }
+  let candidates: readonly Candidate[] = found.candidates
+  if (parts.seed !== null && before === null && content.level !== 'digests' && isWorthSeeding(candidates)) {
+    const seenAt = parts.now().getTime() - (parts.clock() - started) // the stats were taken after this
+    const ids = await seedFromRepositories(
+      parts.seed,
+      memory.root,
+      memory.units.values(),
+      memory.tracked,
+      candidates,
+      breathe,
+    )
+    candidates = candidates.filter((candidate) => !taking.seed(candidate, ids.get(candidate.path), seenAt))
+  }
   let bytesRead = 0
   const over = { files: 0, bytes: 0 }
-  for (const candidate of found.candidates) {
+  for (const candidate of candidates) {
     const late = parts.clock() > stopAt
     if (late || bytesRead + candidate.bytes > budget.bytes) {
       over.files += 1
@@ -90,7 +104,8 @@ export async function takeState(
     }
     bytesRead += candidate.bytes
     const node = candidate.folder.children.get(candidate.name)
-    const known = node?.kind === 'file' ? { key: node.key, mode: node.mode } : null
+    // What was never searched for secrets is searched now, also when it is the blob the state has.
+    const known = node?.kind === 'file' && node.searched ? { key: node.key, mode: node.mode } : null
     const taken = await takeContent(content, `${memory.root}/${candidate.path}`, candidate.path, known)
     const isNew = await taking.take(candidate, node?.kind === 'file' ? node : null, taken)
     if (!isNew) bytesRead -= candidate.bytes
@@ -142,6 +157,22 @@ class Taking {
     private readonly place: WorkspacePlace,
   ) {}
 
+  /** Takes a file by the id of a blob that is in our store. False: it is to be read. */
+  seed({ path, name, folder, stat }: Candidate, oid: string | undefined, seenAt: number): boolean {
+    if (oid === undefined || folder.children.has(name)) return false
+    const { size, mtimeMs, ctimeMs, ino } = stat
+    const mode: FileMode =
+      (stat.mode & 0o170000) === 0o120000 ? '120000' : (stat.mode & 0o100) !== 0 ? '100755' : '100644'
+    const searched = mode === '120000'
+    if (!searched) this.memory.unsearched = true
+    folder.children.set(name, { kind: 'file', mode, key: oid, size, mtimeMs, ctimeMs, ino, seenAt, searched })
+    folder.files += 1
+    folder.bytes += size
+    this.memory.unread.delete(path)
+    this.changes.push({ path, mode, oid })
+    return true
+  }
+
   leaveUnread(candidate: Candidate, reason: 'budget' | 'unreadable', why: string): void {
     this.memory.unread.set(candidate.path, { reason, why, bytes: candidate.bytes, folder: false })
     const node = candidate.folder.children.get(candidate.name)
@@ -182,6 +213,10 @@ class Taking {
     if (!same) {
       this.changes.push(taken.change)
       this.stored += taken.stored
+    }
+    // Only kept in another way, as a secret was found in it: nothing happened on the disk.
+    const keptOtherwise = node !== null && node.mode === taken.mode && node.key === taken.blob
+    if (!same && !keptOtherwise) {
       this.told.push({
         path,
         change: kindOfChange(node, taken.mode, node?.key === taken.key),

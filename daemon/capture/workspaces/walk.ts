@@ -3,6 +3,8 @@ import { asPath, isAscii, openQuietly } from './bytes.ts'
 import { fileSystemOf } from './file-systems.ts'
 import { IgnoreFile, ignoredBy, pushRules, type RuleStack } from './ignore-rules.ts'
 import {
+  addFolder,
+  countFiles,
   dropChild,
   type FileNode,
   type FolderNode,
@@ -10,7 +12,6 @@ import {
   isRacy,
   type LeftOutNote,
   type LeftOutReason,
-  newFolder,
 } from './nodes.ts'
 import { readUnit, TrackedFiles, type Unit } from './units.ts'
 
@@ -20,6 +21,13 @@ export interface Candidate {
   readonly name: string
   readonly folder: FolderNode
   readonly bytes: number
+  readonly stat: {
+    readonly mode: number
+    readonly size: number
+    readonly mtimeMs: number
+    readonly ctimeMs: number
+    readonly ino: number
+  }
 }
 
 /** What went from the state. `reported`: from the disk too, and not only out of what is captured. */
@@ -434,8 +442,7 @@ class Walk {
           folder.names = null
           return null
         }
-        inner = newFolder()
-        folder.children.set(name, inner)
+        inner = addFolder(folder, name)
       }
       return { ...frame, folder: inner, path: below, parent: frame, name, stat, trackedOnly }
     }
@@ -453,7 +460,7 @@ class Walk {
       node.ctimeMs === stat.ctimeMs &&
       node.ino === stat.ino
     ) {
-      if (isRacy(node)) this.racy.push({ path: below, name, folder, bytes: stat.size })
+      if (isRacy(node)) this.racy.push({ path: below, name, folder, bytes: stat.size, stat })
       return 'file'
     }
     if (node === undefined) {
@@ -465,7 +472,7 @@ class Walk {
       }
       this.files += 1
     }
-    this.found.candidates.push({ path: below, name, folder, bytes: stat.size })
+    this.found.candidates.push({ path: below, name, folder, bytes: stat.size, stat })
     return 'file'
   }
 
@@ -581,10 +588,4 @@ function specialName(type: number): string {
     default:
       return 'of a kind that is not known'
   }
-}
-
-function countFiles(folder: FolderNode): number {
-  let count = folder.files
-  for (const child of folder.children.values()) if (child.kind === 'folder') count += countFiles(child)
-  return count
 }

@@ -7,7 +7,7 @@ import { IgnoreFile, ignoredBy, pushRules } from '../../../../daemon/capture/wor
 import { temporaryDirectory } from '../../../kit/temporary-directory.ts'
 
 const directory = temporaryDirectory('ignore')
-const nightly = process.env['REPRISE_NIGHTLY'] === '1'
+const nightly = process.env.REPRISE_NIGHTLY === '1'
 
 const atom = fc.constantFrom(
   'a',
@@ -40,6 +40,7 @@ const line = fc
     fc.constantFrom('', '', '/', '/**', ' ', '\\ ', '\r'),
   )
   .map(([before, parts, after]) => before + parts.join('/') + after)
+  .filter((text) => !/[^/!]\*\*|\*\*[^/]/.test(text))
 const path = fc
   .array(fc.constantFrom('a', 'b', 'ab', 'abc', 'a.b', '*', '!a', '#a', 'é', ' ', 'a ', 'ba'), {
     minLength: 1,
@@ -47,7 +48,7 @@ const path = fc
   })
   .map((parts) => parts.join('/'))
 
-// `a**/b` is left out: older versions of Git compare pointers of two strings there, and answer as it happens.
+// `a**/b` is left out above: older versions of Git compare pointers of two strings there, and answer as it happens.
 it('judges paths as Git does', () => {
   const repository = directory()
   spawnSync('git', ['init', '-q'], { cwd: repository })
