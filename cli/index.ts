@@ -12,6 +12,7 @@ import { addRollbackCommands } from './commands/rollback-command.ts'
 import { addRunCommand } from './commands/run-command.ts'
 import { addRunCommands } from './commands/run-commands.ts'
 import { addStoreCommands } from './commands/store-commands.ts'
+import { addWorkspaceCommands } from './commands/workspace-commands.ts'
 import { printFailure, type Terminal } from './output.ts'
 import { createSession } from './session.ts'
 
@@ -51,6 +52,7 @@ const main = async (argv: readonly string[]): Promise<number> => {
     addFilesCommands,
     addPinsCommands,
     addRunCommand,
+    addWorkspaceCommands,
   ])
     add(program, session)
   offerJson(program)

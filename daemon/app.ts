@@ -28,6 +28,7 @@ import { createPushHub, type PushHub } from './api/push-hub.ts'
 import { createRollbackHandlers } from './api/rollback-handlers.ts'
 import { createRunHandlers } from './api/run-handlers.ts'
 import { createSensitiveHandlers } from './api/sensitive-handlers.ts'
+import { createWorkspaceHandlers } from './api/workspace-handlers.ts'
 import type { ImportNews } from './capture/importer.ts'
 import { createSessionSources } from './capture/open-session.ts'
 import { type IndexWorker, startIndexWorker } from './capture/worker-client.ts'
@@ -368,6 +369,7 @@ const assemble = async (
     createPinHandlers(parts, pinRecords),
     createFileHandlers({ parts, raw: store.files, records: fileRecords }),
     createRollbackHandlers(rollbacks),
+    createWorkspaceHandlers(parts),
     notYetHandlers,
   )
   const dispatch = createDispatch(handlers, { changed, log, gate: egress, damaged: (message) => damage.note(message) })

@@ -2,6 +2,7 @@ import type { EventDetail } from '../../contract/index.ts'
 import { RepriseError } from '../../contract/index.ts'
 import type { Parts } from '../parts.ts'
 import { EVENTS_OF_RUN, type EventRow, toEvent } from '../store/index/event-row.ts'
+import { withCaptured } from './captured-events.ts'
 import { cutsOfEvent } from './event-borders.ts'
 import { readEventContent } from './event-content.ts'
 import { parsePoint } from './references.ts'
@@ -19,7 +20,7 @@ export const readEventDetail = async (parts: Parts, run: string, seq: number, wh
   const shown = (text: string, where: string, cut: ShowOptions['cut'] = []) =>
     showText(parts.redactor, text, `${place}:${where}`, { whole, archived: lines.from === 'archive', cut })
   return {
-    event: toEvent(event),
+    event: withCaptured(index, row.id, [toEvent(event)])[0] ?? toEvent(event),
     parts:
       lines.from === 'none'
         ? [{ role: 'error', label: 'not kept', body: { text: lines.why ?? '', total: 0, hidden: [] }, format: 'text' }]

@@ -3,6 +3,7 @@ import type { Parts } from '../parts.ts'
 import { EVENTS_OF_RUN, type EventRow, readEffects, toEvent } from '../store/index/event-row.ts'
 import { RUN_COLUMNS, RUN_TABLES, type RunRow } from '../store/index/run-row.ts'
 import { queryTimeline } from '../store/index/timeline-query.ts'
+import { withCaptured } from './captured-events.ts'
 import { coverageOf } from './coverage.ts'
 import { withDamage } from './damage.ts'
 import { readEventDetail } from './event-detail.ts'
@@ -102,7 +103,7 @@ export const createRunHandlers = (parts: Parts) =>
       const shown = rows.slice(0, limit ?? PAGE)
       const total = index.sql('select count(*) as n from events where run = ?').get(row.key) as { n: number }
       return {
-        events: shown.map(toEvent),
+        events: withCaptured(index, row.id, shown.map(toEvent)),
         total: Number(total.n),
         next: rows.length > shown.length ? (shown.at(-1)?.seq ?? null) : null,
       }
@@ -117,15 +118,24 @@ export const createRunHandlers = (parts: Parts) =>
       const row = index.findRun(run)
       const rows = index
         .sql(
-          `select seq, kind, ok, effects is not null as changed, effects_state from events where run = ? order by seq`,
+          `select seq, kind, ok, effects is not null or exists (select 1 from captured where captured.run = ? and captured.seq = events.seq) as changed,
+             effects_state, exists (select 1 from commits where commits.run = ? and commits.seq = events.seq) as sealed
+           from events where run = ? order by seq`,
         )
-        .all(row.key) as { seq: number; kind: string; ok: number | null; changed: number; effects_state: string }[]
+        .all(row.id, row.id, row.key) as {
+        seq: number
+        kind: string
+        ok: number | null
+        changed: number
+        effects_state: string
+        sealed: number
+      }[]
       return {
         seqs: rows.map(({ seq }) => seq),
         kinds: rows.map(({ kind }) => kind),
         failed: rows.map(({ ok, kind }) => ok === 0 || kind === 'error'),
         changed: rows.map(({ changed }) => changed === 1),
-        captured: rows.map(({ effects_state }) => effects_state !== 'none'),
+        captured: rows.map(({ effects_state, sealed }) => effects_state !== 'none' || sealed === 1),
       }
     },
 

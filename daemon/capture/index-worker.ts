@@ -83,6 +83,11 @@ const main = async (): Promise<void> => {
     cacheFolder: path.join(start.dataDir, 'cache', 'workspaces'),
     now,
     clock: () => performance.now(),
+    seed: {
+      gitDir: path.join(start.dataDir, 'store.git'),
+      git: isolateGit(start.env),
+      env: { HOME: start.userHome, XDG_CONFIG_HOME: start.env.XDG_CONFIG_HOME },
+    },
     settings: () => rules,
     surroundings: () => ({
       userHome: start.userHome,
