@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import {
+  asRunId,
   type Manifest,
   RepriseError,
   type RollbackRequest,
@@ -9,6 +10,7 @@ import {
   type RuntimeName,
   type Writer,
 } from '../../contract/index.ts'
+import { readLastChanger } from '../capture/actions/last-changer.ts'
 import { readLastWriter } from '../capture/drift/last-writer.ts'
 import { homeIdOf } from '../capture/run-ids.ts'
 import { compareFields } from '../manifest/compare/fields.ts'
@@ -20,8 +22,10 @@ import { realDisk } from '../rollback/disk.ts'
 import { openJournals } from '../rollback/journal.ts'
 import { findOpenFiles } from '../rollback/open-files.ts'
 import { planConfiguration } from '../rollback/plan-configuration.ts'
+import { planWorkspace } from '../rollback/plan-workspace.ts'
 import { PlanBuilder, type Planned } from '../rollback/planned.ts'
 import { createRollbacks, type Resolved, type Rollbacks } from '../rollback/rollbacks.ts'
+import type { TreeId } from '../store/states.ts'
 import { resolveNow } from './manifest-handlers.ts'
 import { findTarget } from './rollback-targets.ts'
 
@@ -39,17 +43,61 @@ export const openRollbacks = (parts: Parts): Rollbacks => {
       )
     const { target, manifest } = await findTarget(parts, request)
     const wantsConfiguration = home || project || (only ?? []).length > 0
-    if (wantsConfiguration && manifest === null && !workspace)
+    if (wantsConfiguration && manifest === null && !workspace && target.state === null)
       throw new RepriseError('refused', `${target.text} has no manifest, so its configuration is not known`)
     const pieces: Planned[] = []
+    const asked = only ?? []
     if (wantsConfiguration && manifest !== null) pieces.push(await configuration(request, target, manifest))
-    if (workspace) pieces.push(noWorkspace(target))
+    if (workspace) pieces.push(await files(target, null))
+    else if (asked.length > 0 && target.state !== null) {
+      // A path that is no configuration may be a file of the workspace.
+      const [first] = pieces
+      const left = asked.filter(
+        ({ path: one }) => first === undefined || first.not_restorable.some((not) => not.path === one),
+      )
+      const found =
+        left.length === 0
+          ? null
+          : await files(
+              target,
+              left.map(({ path: one }) => one),
+            )
+      if (found !== null && first !== undefined && left.length > 0)
+        pieces.splice(0, 1, {
+          ...first,
+          not_restorable: first.not_restorable.filter(({ path: one }) => !left.some((not) => not.path === one)),
+        })
+      if (found !== null) pieces.push(found)
+    }
     return {
       target,
       manifest: wantsConfiguration ? manifest : null,
       isRollback: Boolean(wantsConfiguration),
       planned: merge(pieces),
     }
+  }
+
+  const files = async (target: RollbackTarget, only: readonly string[] | null): Promise<Planned> => {
+    const cannot = (why: string): Planned => {
+      const plan = new PlanBuilder()
+      plan.not_restorable.push({ path: null, area: 'workspace', what: 'files of the workspace', why })
+      return plan.build()
+    }
+    if (target.state === null) return cannot(`no state of it was captured for ${target.text}`)
+    const root = await rootOfTarget(parts, target)
+    if (root === null) return cannot('the workspace of that state is not known')
+    if (!fs.existsSync(root)) return cannot(`${root} is not there any more`)
+    // What is there now, before anything is decided: it also tells apart what somebody else did.
+    const now = await parts.worker.call('captureWorkspace', root)
+    return planWorkspace(
+      {
+        disk,
+        states: parts.store.states,
+        lastWriter: (file) => readLastChanger(parts.index(), file, target),
+        hasSecret: (text) => parts.redactor.find(text).length > 0,
+      },
+      { root, target: target.state as TreeId, now, only },
+    )
   }
 
   const configuration = async (
@@ -118,12 +166,30 @@ export const openRollbacks = (parts: Parts): Rollbacks => {
       for (const { path: file, after, result } of record.paths)
         if (result === 'done')
           await parts.worker.call('noteEdit', { path: file, digest: after, why: `rolled back (${record.id})` })
+      if (record.paths.some(({ area }) => area === 'workspace')) {
+        const root = await rootOfTarget(parts, record.target)
+        // From here on what the files are is known: nothing of it is taken for the next action's doing.
+        if (root !== null) await parts.worker.call('captureWorkspace', root)
+      }
       const refs = parts.homes.refs().filter((ref) => ref.path === record.target.home)
       if (refs.length > 0) await parts.worker.call('noteConfiguration', refs)
     },
     changed: () => parts.hub.send({ type: 'changed', tags: ['rollbacks', 'timeline', 'status', 'files', 'drift'] }),
     log: (message) => parts.log('warn', 'rollback', { message }),
   })
+}
+
+/** The directory whose files a state holds. */
+async function rootOfTarget(parts: Parts, { run }: RollbackTarget): Promise<string | null> {
+  if (run === null) return null
+  const id = asRunId(run)
+  const tip = await parts.store.commits.tip(id)
+  const commit = tip === null ? null : await parts.store.commits.at(id, tip.seq)
+  const row = parts
+    .index()
+    .sql('select path from workspaces where id = ?')
+    .get(String(commit?.event.workspace ?? '')) as { path: string } | undefined
+  return row?.path ?? null
 }
 
 const areasOf = (parts: Parts, home: string, workspace: string | null): Areas => ({
@@ -195,20 +261,6 @@ function isAlive(pid: number): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
-}
-
-function noWorkspace({ text, state }: RollbackTarget): Planned {
-  const plan = new PlanBuilder()
-  plan.not_restorable.push({
-    path: null,
-    area: 'workspace',
-    what: 'files of the workspace',
-    why:
-      state === null
-        ? `no state of it was captured for ${text}`
-        : 'going back to a state of a workspace is not there yet',
-  })
-  return plan.build()
 }
 
 function merge(pieces: readonly Planned[]): Planned {
