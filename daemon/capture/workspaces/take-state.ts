@@ -1,6 +1,7 @@
 import { RepriseError } from '../../../contract/index.ts'
 import type { FileMode, StateAbout, StateChange, WorkspaceState } from '../../store/states.ts'
 import { describeState, saysTheSame } from './about.ts'
+import { createBreathing } from './breathing.ts'
 import { toLatin1 } from './bytes.ts'
 import { IgnoreFile } from './ignore-rules.ts'
 import type { Look, LookParts, LookRequest, PathChange } from './look.ts'
@@ -18,8 +19,6 @@ export const DEFAULT_BUDGET = { files: 200_000, bytes: 4_000_000_000, seconds: 3
 const BATCH_BYTES = 64 << 20
 /** Of the time of a look; the rest is for reading, so that each look gets on with something. */
 const WALK_SHARE = 0.7
-/** Other work waits no longer than this. */
-const SLICE_MS = 15
 
 export async function takeState(
   parts: LookParts,
@@ -333,19 +332,6 @@ const cleanHint = (hint: readonly string[]): readonly string[] =>
     const parts = path.split('/').filter((part) => part !== '' && part !== '.')
     return path.startsWith('/') || parts.includes('..') ? [] : [parts.join('/')]
   })
-
-export function createBreathing(clock: () => number): () => Promise<void> | null {
-  let since = clock()
-  return () =>
-    clock() - since < SLICE_MS
-      ? null
-      : new Promise((resolve) =>
-          setImmediate(() => {
-            since = clock()
-            resolve()
-          }),
-        )
-}
 
 const dropUndefined = <T extends object>(given: T): Partial<{ [K in keyof T]: NonNullable<T[K]> }> =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<{
