@@ -80,15 +80,8 @@ export async function takeState(
   let candidates: readonly Candidate[] = found.candidates
   if (parts.seed !== null && before === null && content.level !== 'digests' && isWorthSeeding(candidates)) {
     const seenAt = parts.now().getTime() - (parts.clock() - started) // the stats were taken after this
-    const ids = await seedFromRepositories(
-      parts.seed,
-      memory.root,
-      memory.units.values(),
-      memory.tracked,
-      candidates,
-      breathe,
-    )
-    candidates = candidates.filter((candidate) => !taking.seed(candidate, ids.get(candidate.path), seenAt))
+    await seedFromRepositories(parts.seed, memory.root, memory.units.values(), memory.tracked, candidates, breathe)
+    candidates = candidates.filter((candidate) => !taking.seed(candidate, seenAt))
   }
   let bytesRead = 0
   const over = { files: 0, bytes: 0 }
@@ -157,8 +150,8 @@ class Taking {
   ) {}
 
   /** Takes a file by the id of a blob that is in our store. False: it is to be read. */
-  seed({ path, name, folder, stat }: Candidate, oid: string | undefined, seenAt: number): boolean {
-    if (oid === undefined || folder.children.has(name)) return false
+  seed({ path, name, folder, stat, oid }: Candidate, seenAt: number): boolean {
+    if (oid === null || folder.children.has(name)) return false
     const { size, mtimeMs, ctimeMs, ino } = stat
     const mode: FileMode =
       (stat.mode & 0o170000) === 0o120000 ? '120000' : (stat.mode & 0o100) !== 0 ? '100755' : '100644'

@@ -28,6 +28,8 @@ export interface Candidate {
     readonly ctimeMs: number
     readonly ino: number
   }
+  /** Id of a blob in our own store that it is, where that is known without reading it. */
+  oid: string | null
 }
 
 /** What went from the state. `reported`: from the disk too, and not only out of what is captured. */
@@ -476,7 +478,8 @@ class Walk {
       node.ctimeMs === stat.ctimeMs &&
       node.ino === stat.ino
     ) {
-      if (isRacy(node)) this.racy.push({ path: below, name, folder, bytes: stat.size, stat: plainStat(stat) })
+      if (isRacy(node))
+        this.racy.push({ path: below, name, folder, bytes: stat.size, stat: plainStat(stat), oid: null })
       return 'file'
     }
     if (node === undefined) {
@@ -488,7 +491,7 @@ class Walk {
       }
       this.files += 1
     }
-    this.found.candidates.push({ path: below, name, folder, bytes: stat.size, stat: plainStat(stat) })
+    this.found.candidates.push({ path: below, name, folder, bytes: stat.size, stat: plainStat(stat), oid: null })
     return 'file'
   }
 
@@ -497,22 +500,16 @@ class Walk {
   }
 
   private judge(frame: Frame, path: string, name: string, isFolder: boolean, stat: fs.Stats): Judged {
-    const note = (reason: LeftOutReason, why: string): LeftOutNote => ({
-      reason,
-      why,
-      bytes: isFolder ? null : stat.size,
-      folder: isFolder,
-    })
     if (name.length === 4 && name.toLowerCase() === '.git')
-      return note('special', 'a name that Git takes for a folder of its own')
-    if (this.parts.excludes.judge(path, name, isFolder) === true)
-      return note('excluded', 'by the setting workspace_excludes')
+      return note('special', 'a name that Git takes for a folder of its own', isFolder, stat)
+    if (!this.parts.excludes.empty && this.parts.excludes.judge(path, name, isFolder) === true)
+      return note('excluded', 'by the setting workspace_excludes', isFolder, stat)
     const source = frame.trackedOnly ? 'ignored, as the folder is' : ignoredBy(frame.rules, path, name, isFolder)
     if (source === null) return 'take'
     if (isFolder) {
       if (this.trackedBelow(frame.unit, path, frame.folder)) return 'tracked-only'
     } else if (this.isTracked(frame.unit, path, frame.folder)) return 'take'
-    return note('ignored', source)
+    return note('ignored', source, isFolder, stat)
   }
 
   private isTracked(unit: Unit | null, path: string, folder: FolderNode): boolean {
@@ -552,6 +549,13 @@ const join = (folder: string, name: string): string =>
   folder === '' ? name : name === '' ? folder : `${folder}/${name}`
 
 const inUnit = (unit: Unit, path: string): string => (unit.path === '' ? path : path.slice(unit.path.length + 1))
+
+const note = (reason: LeftOutReason, why: string, folder: boolean, stat: fs.Stats): LeftOutNote => ({
+  reason,
+  why,
+  bytes: folder ? null : stat.size,
+  folder,
+})
 
 /** What is kept of many at once must not hold the dates that come with each. */
 const plainStat = ({ mode, size, mtimeMs, ctimeMs, ino }: fs.Stats): Candidate['stat'] => ({
