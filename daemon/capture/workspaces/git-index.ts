@@ -10,8 +10,12 @@ export interface GitIndex {
   readonly has: (path: string) => boolean
   /** Whether a tracked file lies below the folder. */
   readonly hasBelow: (folder: string) => boolean
-  readonly find: (path: string) => IndexEntry | null
-  readonly entries: () => Generator<IndexEntry>
+  /** Place of a path that is not in conflict. */
+  readonly find: (path: string) => number | null
+  readonly nameAt: (n: number) => string
+  /** `name`: that at this place, where it is known. */
+  readonly entryAt: (n: number, name?: string) => IndexEntry
+  readonly oidAt: (n: number) => string
   /** Entries stand in a shared index too; then `has` may say yes to what was taken out since, and nothing is told of ids. */
   readonly split: boolean
   readonly sha256: boolean
@@ -19,7 +23,6 @@ export interface GitIndex {
 
 export interface IndexEntry {
   readonly path: string
-  readonly oid: string
   /** As in a tree, a number: 0o100644, 0o100755, 0o120000, 0o160000, 0o040000 (sparse). */
   readonly mode: number
   readonly stage: number
@@ -70,14 +73,14 @@ export function parseGitIndex(file: Buffer, sha256: boolean): GitIndex & { reado
   if (count > file.length / fixed) throw new Error('the index is cut')
   const offsets = new Uint32Array(count)
   const names: string[] | null = version === 4 ? [] : null
-  const nameAt = (offset: number): number =>
+  const startOfName = (offset: number): number =>
     offset + fixed + ((file.readUInt16BE(offset + 40 + hash) & 0x4000) !== 0 && version >= 3 ? 2 : 0)
   let at = 12
   let before = ''
   for (let n = 0; n < count; n += 1) {
     if (at + fixed > file.length) throw new Error('the index is cut')
     offsets[n] = at
-    let from = nameAt(at)
+    let from = startOfName(at)
     if (names === null) {
       let length = file.readUInt16BE(at + 40 + hash) & 0xfff
       if (length === 0xfff) length = file.indexOf(0, from) - from
@@ -107,7 +110,7 @@ export function parseGitIndex(file: Buffer, sha256: boolean): GitIndex & { reado
   const nameOf = (n: number): string => {
     if (names !== null) return names[n] ?? ''
     const offset = offsets[n] ?? 0
-    const from = nameAt(offset)
+    const from = startOfName(offset)
     const length = file.readUInt16BE(offset + 40 + hash) & 0xfff
     return file.toString('latin1', from, length === 0xfff ? file.indexOf(0, from) : from + length)
   }
@@ -122,13 +125,12 @@ export function parseGitIndex(file: Buffer, sha256: boolean): GitIndex & { reado
     }
     return low
   }
-  const entryAt = (n: number): IndexEntry => {
+  const entryAt = (n: number, name = nameOf(n)): IndexEntry => {
     const offset = offsets[n] ?? 0
     const flags = file.readUInt16BE(offset + 40 + hash)
     const extended = version >= 3 && (flags & 0x4000) !== 0 ? file.readUInt16BE(offset + 42 + hash) : 0
     return {
-      path: nameOf(n),
-      oid: file.toString('hex', offset + 40, offset + 40 + hash),
+      path: name,
       mode: file.readUInt32BE(offset + 24),
       stage: (flags >> 12) & 3,
       ctimeSeconds: file.readUInt32BE(offset),
@@ -156,12 +158,10 @@ export function parseGitIndex(file: Buffer, sha256: boolean): GitIndex & { reado
     },
     find(name) {
       const n = lowerBound(name)
-      if (n >= count || nameOf(n) !== name) return null
-      const entry = entryAt(n)
-      return entry.stage === 0 ? entry : null
+      return n < count && nameOf(n) === name && entryAt(n).stage === 0 ? n : null
     },
-    *entries() {
-      for (let n = 0; n < count; n += 1) yield entryAt(n)
-    },
+    nameAt: nameOf,
+    entryAt,
+    oidAt: (n) => file.toString('hex', (offsets[n] ?? 0) + 40, (offsets[n] ?? 0) + 40 + hash),
   }
 }

@@ -11,7 +11,7 @@ import type {
   WorkspaceStates,
 } from '../../store/states.ts'
 import { toLatin1 } from './bytes.ts'
-import { forgetMemory, loadMemory, type Memory, saveMemory } from './memory.ts'
+import { loadMemory, type Memory, saveMemory } from './memory.ts'
 import { identifyWorkspace, refuseWorkspace, type Surroundings, type WorkspacePlace } from './places.ts'
 import { createQueues } from './queues.ts'
 import { searchSeeded } from './search-seeded.ts'
@@ -92,6 +92,8 @@ export interface WorkspaceLooks {
 
 /** The memory is written down this often while a workspace is looked at, never once per look. */
 const SAVE_EVERY_MS = 5 * 60_000
+/** Not at once: whoever looked goes on first. */
+const SAVE_AFTER_MS = 3_000
 
 export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
   const memories = new Map<WorkspaceId, Memory>()
@@ -109,8 +111,7 @@ export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
       memories.set(place.id, memory)
       try {
         const look = await takeState(parts, memory, place, request)
-        if (memory.savedAt === null || parts.clock() - memory.savedAt > SAVE_EVERY_MS)
-          await saveMemory(parts, memory).catch((error: unknown) => parts.log(`stat cache of ${place.id}: ${error}`))
+        if (memory.savedAt === null || parts.clock() - memory.savedAt > SAVE_EVERY_MS) saveLater(memory)
         if (memory.unsearched && !searches.has(place.id)) search(place, memory)
         return look
       } catch (error) {
@@ -120,6 +121,21 @@ export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
         throw error
       }
     }
+  }
+
+  const save = (memory: Memory): Promise<void> =>
+    saveMemory(parts, memory).catch((error: unknown) => parts.log(`stat cache of ${memory.id}: ${error}`))
+
+  const saving = new Set<WorkspaceId>()
+  const saveLater = (memory: Memory): void => {
+    if (saving.has(memory.id)) return
+    saving.add(memory.id)
+    void rest(SAVE_AFTER_MS).then(() => {
+      saving.delete(memory.id)
+      return inTurn(memory.id, async () => {
+        if (memories.get(memory.id) === memory) await save(memory)
+      })
+    })
   }
 
   /** What came from the user's own objects is searched afterwards; what is found changes the next state. */
@@ -146,7 +162,7 @@ export function createWorkspaceLooks(parts: LookParts): WorkspaceLooks {
       inTurn(id, async () => {
         const memory = memories.get(id)
         memories.delete(id)
-        if (memory !== undefined) await forgetMemory(parts, memory)
+        if (memory !== undefined) await save(memory)
       }),
     settled: (id) => searches.get(id) ?? Promise.resolve(),
     remembered: () => [...memories.keys()],

@@ -1,4 +1,5 @@
 import type { TreeId, WorkspaceId, WorkspaceState, WorkspaceStates } from '../../store/states.ts'
+import { createBreathing } from './breathing.ts'
 import type { IgnoreFile } from './ignore-rules.ts'
 import {
   type FolderNode,
@@ -47,7 +48,7 @@ interface MemoryParts {
 /** From the cache, brought up to the newest state; without one from the state alone, and then every file is read once. */
 export async function loadMemory(parts: MemoryParts, id: WorkspaceId, root: string): Promise<Memory> {
   const state = await parts.states.tip(id)
-  const cached = readStatCache(parts.cacheFolder, id, root)
+  const cached = await readStatCache(parts.cacheFolder, id, root, createBreathing(parts.clock))
   let tree: FolderNode | null = null
   if (cached !== null && state !== null) {
     tree = cached.folder
@@ -102,10 +103,6 @@ export async function saveMemory(parts: Pick<MemoryParts, 'cacheFolder' | 'clock
     unfinished.add(path)
   }
   const head = { commit: state.commit, tree: state.tree, root: memory.root }
-  await writeStatCache(parts.cacheFolder, memory.id, head, memory.tree, unfinished)
+  await writeStatCache(parts.cacheFolder, memory.id, head, memory.tree, unfinished, createBreathing(parts.clock))
   memory.savedAt = parts.clock()
-}
-
-export async function forgetMemory(parts: MemoryParts, memory: Memory): Promise<void> {
-  await saveMemory(parts, memory).catch((error: unknown) => parts.log(`stat cache of ${memory.id}: ${error}`))
 }

@@ -41,45 +41,63 @@ export function packsIn(objectFolder: string): readonly PackSource[] {
 const HEAD = 8
 const FANOUT = 1024
 
-/** Which of the ids (sorted, hex) are in a pack, by its index; read in as many pieces as there are first bytes. */
-export function findInPack(pack: PackSource, ids: readonly string[]): ReadonlySet<string> {
-  const found = new Set<string>()
+export interface Wanted {
+  readonly oid: string
+}
+
+/** Wanted objects by the first byte of their ids, as the index of a pack has them. */
+export function byFirstByte<T extends Wanted>(wanted: readonly T[]): readonly (readonly T[])[] {
+  const buckets: T[][] = Array.from({ length: 256 }, () => [])
+  for (const one of wanted) buckets[Number.parseInt(one.oid.slice(0, 2), 16)]?.push(one)
+  return buckets
+}
+
+/** Which of the wanted are in a pack, by its index; of that only what is needed is read. */
+export function findInPack<T extends Wanted>(
+  pack: PackSource,
+  wanted: readonly (readonly T[])[],
+): { readonly found: readonly T[]; readonly missing: readonly T[] } {
+  const found: T[] = []
+  const missing: T[] = []
+  const none = { found, missing: wanted.flat() }
   const fd = openQuietly(asPath(`${pack.path}.idx`))
   try {
     const head = Buffer.alloc(HEAD + FANOUT)
-    if (fs.readSync(fd, head, 0, head.length, 0) !== head.length) return found
-    if (head.readUInt32BE(0) !== 0xff744f63 || head.readUInt32BE(4) !== 2) return found
-    const upTo = (byte: number): number => (byte < 0 ? 0 : head.readUInt32BE(HEAD + byte * 4))
-    for (let at = 0; at < ids.length; ) {
-      const first = Number.parseInt((ids[at] ?? '').slice(0, 2), 16)
-      let end = at
-      while (end < ids.length && Number.parseInt((ids[end] ?? '').slice(0, 2), 16) === first) end += 1
-      const from = upTo(first - 1)
-      const table = Buffer.allocUnsafe((upTo(first) - from) * 20)
+    if (fs.readSync(fd, head, 0, head.length, 0) !== head.length) return none
+    if (head.readUInt32BE(0) !== 0xff744f63 || head.readUInt32BE(4) !== 2) return none
+    for (let first = 0; first < 256; first += 1) {
+      const asked = wanted[first] ?? []
+      if (asked.length === 0) continue
+      const from = first === 0 ? 0 : head.readUInt32BE(HEAD + (first - 1) * 4)
+      const table = Buffer.allocUnsafe((head.readUInt32BE(HEAD + first * 4) - from) * 20)
       const read = fs.readSync(fd, table, 0, table.length, HEAD + FANOUT + from * 20)
-      const known = new Set<string>()
       const text = table.toString('hex', 0, read)
-      if ((end - at) * 4 > read / 20) {
-        for (let n = 0; n < text.length; n += 40) known.add(text.slice(n, n + 40))
-        for (; at < end; at += 1) if (known.has(ids[at] ?? '')) found.add(ids[at] ?? '')
-      } else for (; at < end; at += 1) if (isIn(text, ids[at] ?? '')) found.add(ids[at] ?? '')
+      const isIn = asked.length * 4 > read / 20 ? inSet(text) : inSorted(text)
+      for (const one of asked) (isIn(one.oid) ? found : missing).push(one)
     }
   } finally {
     fs.closeSync(fd)
   }
-  return found
+  return { found, missing }
 }
 
-/** Of sorted ids, one after the other. */
-function isIn(table: string, id: string): boolean {
-  let low = 0
-  let high = table.length / 40
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    const there = table.slice(middle * 40, middle * 40 + 40)
-    if (there === id) return true
-    if (there < id) low = middle + 1
-    else high = middle
+function inSet(table: string): (id: string) => boolean {
+  const known = new Set<string>()
+  for (let n = 0; n < table.length; n += 40) known.add(table.slice(n, n + 40))
+  return (id) => known.has(id)
+}
+
+function inSorted(table: string): (id: string) => boolean {
+  return (id) => {
+    let low = 0
+    let high = table.length / 40
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const there = table.slice(middle * 40, middle * 40 + 40)
+      if (there === id) return true
+      if (there < id) low = middle + 1
+      else high = middle
+    }
+    return false
   }
-  return false
 }

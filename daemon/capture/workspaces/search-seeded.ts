@@ -3,7 +3,7 @@ import fs from 'node:fs'
 import type { Redactor } from '../../secrets/redactor.ts'
 import { asPath, openQuietly } from './bytes.ts'
 import type { Memory } from './memory.ts'
-import { type FileNode, filesBelow, STALE } from './nodes.ts'
+import { eachFolder, type FileNode, type FolderNode, STALE } from './nodes.ts'
 import { hasSecret } from './read-content.ts'
 
 /** A quarter of one core: nobody waits for it. */
@@ -32,7 +32,7 @@ export async function searchSeeded(parts: SeededSearch, memory: Memory): Promise
       since = parts.clock()
     })
   }
-  for (const [path, node] of [...filesBelow(memory.tree, '')].filter(([, file]) => !file.searched)) {
+  for (const [path, node] of unsearchedFiles(memory.tree)) {
     const pause = breathe()
     if (pause !== null) await pause
     if (!parts.wanted()) break
@@ -51,6 +51,16 @@ export async function searchSeeded(parts: SeededSearch, memory: Memory): Promise
     }
   }
   return due
+}
+
+function unsearchedFiles(tree: FolderNode): readonly (readonly [string, FileNode])[] {
+  const found: (readonly [string, FileNode])[] = []
+  eachFolder(tree, '', (path, folder) => {
+    if (folder.files === 0) return
+    for (const [name, child] of folder.children)
+      if (child.kind === 'file' && !child.searched) found.push([path === '' ? name : `${path}/${name}`, child])
+  })
+  return found
 }
 
 function readUnchanged(full: string, node: FileNode): Buffer | null {

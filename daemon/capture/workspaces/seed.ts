@@ -8,7 +8,7 @@ import { codeOf, syncFolder } from '../../store/durable.ts'
 import { type Attributes, conversionFor, parseAttributes } from './attributes.ts'
 import { asPath, readSmall, toLatin1 } from './bytes.ts'
 import type { GitIndex, IndexEntry } from './git-index.ts'
-import { findInPack, objectFolders, packsIn } from './object-sources.ts'
+import { byFirstByte, findInPack, objectFolders, packsIn } from './object-sources.ts'
 import { LARGE_BYTES } from './read-content.ts'
 import type { TrackedFiles, Unit } from './units.ts'
 import type { Candidate } from './walk.ts'
@@ -30,10 +30,10 @@ export const isWorthSeeding = (candidates: readonly Candidate[]): boolean =>
   candidates.length > MANY_FILES || candidates.reduce((sum, { bytes }) => sum + bytes, 0) > MANY_BYTES
 
 /**
- * Brings the objects of unchanged tracked files into our own store, by hard link (a copy where that cannot be), and gives their blob ids by
- * path. Never through alternates: the user's gc would take them away. Never written through: an object of the user's is only ever linked,
- * read and unlinked. A file is taken when the user's index knows it with this very stat, the index is younger than it, and nothing in
- * the user's settings or attributes converts it; what is left is read from the disk.
+ * Brings the objects of unchanged tracked files into our own store, by hard link (a copy where that cannot be), and notes their blob ids in
+ * the candidates. Never through alternates: the user's gc would take them away. Never written through: an object of the user's is only ever
+ * linked, read and unlinked. A file is taken when the user's index knows it with this very stat, the index is younger than it, and nothing
+ * in the user's settings or attributes converts it; what is left is read from the disk.
  */
 export async function seedFromRepositories(
   place: SeedPlace,
@@ -42,37 +42,31 @@ export async function seedFromRepositories(
   tracked: ReadonlyMap<string, TrackedFiles>,
   candidates: readonly Candidate[],
   breathe: () => Promise<void> | null,
-): Promise<ReadonlyMap<string, string>> {
-  const taken = new Map<string, string>()
+): Promise<void> {
   const byPath = new Map<string, Candidate>()
   for (const candidate of candidates) byPath.set(candidate.path, candidate)
   for (const unit of units) {
     const index = tracked.get(unit.path)?.index() ?? null
     if (index === null || index.split || index.sha256 || unit.gitDir === null || unit.commonDir === null) continue
-    const wanted = await unchangedFiles(place, root, { ...unit, gitDir: unit.gitDir }, index, byPath, breathe)
-    if (wanted.length === 0) continue
-    const ids = [...new Set(wanted.map(({ oid }) => oid))].sort()
-    const here = await bringObjects(place, unit.commonDir, ids, breathe)
-    const unsure = wanted.filter(({ oid, sure }) => !sure && here.has(oid))
-    const sizes = await readBlobSizes(
-      place.git,
-      place.gitDir,
-      unsure.map(({ oid }) => oid),
-    )
-    const sameSize = new Set(unsure.filter(({ bytes }, at) => sizes[at] === bytes))
-    for (const one of wanted) if (here.has(one.oid) && (one.sure || sameSize.has(one))) taken.set(one.path, one.oid)
+    const { sure, unsure } = await unchangedFiles(place, root, { ...unit, gitDir: unit.gitDir }, index, byPath, breathe)
+    if (sure.length > 0)
+      for (const one of await bringObjects(place, unit.commonDir, sure, breathe)) one.candidate.oid = one.oid
+    if (unsure.length === 0) continue
+    const here = await bringObjects(place, unit.commonDir, unsure, breathe)
+    const ids = here.map(({ oid }) => oid)
+    const sizes = await readBlobSizes(place.git, place.gitDir, ids)
+    here.forEach(({ candidate, oid }, at) => {
+      if (sizes[at] === candidate.bytes) candidate.oid = oid
+    })
   }
-  return taken
 }
 
-interface Wanted {
-  readonly path: string
+interface Unchanged {
+  readonly candidate: Candidate
   readonly oid: string
-  readonly bytes: number
-  /** Nothing converts it; else only its line ends, and then its size tells. */
-  readonly sure: boolean
 }
 
+/** `unsure`: line ends may have been converted; then the size of the blob tells. */
 async function unchangedFiles(
   place: SeedPlace,
   root: string,
@@ -80,31 +74,30 @@ async function unchangedFiles(
   index: GitIndex,
   byPath: ReadonlyMap<string, Candidate>,
   breathe: () => Promise<void> | null,
-): Promise<readonly Wanted[]> {
+): Promise<{ readonly sure: readonly Unchanged[]; readonly unsure: readonly Unchanged[] }> {
+  const sure: Unchanged[] = []
+  const unsure: Unchanged[] = []
   const prefix = unit.path === '' ? '' : `${unit.path}/`
-  let indexMs: number
-  try {
-    indexMs = fs.lstatSync(asPath(`${unit.gitDir}/index`)).mtimeMs
-  } catch {
-    return []
-  }
+  const indexMs = fs.lstatSync(asPath(`${unit.gitDir}/index`), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const attributes = await attributesOf(place, root, unit, byPath)
-  if (attributes === null) return []
-  const wanted: Wanted[] = []
-  let n = 0
-  for (const entry of index.entries()) {
-    n += 1
+  if (attributes === null) return { sure, unsure }
+  const { rules, always } = attributes
+  const plain = rules.length === 0 && always === 'none'
+  for (let n = 0; n < index.count; n += 1) {
     if ((n & 1023) === 0) {
       const pause = breathe()
       if (pause !== null) await pause
     }
-    const path = prefix + entry.path
+    const name = index.nameAt(n)
+    const path = prefix + name
     const candidate = byPath.get(path)
-    if (candidate === undefined || !isUnchanged(entry, candidate, indexMs) || isCredentialFile(path)) continue
-    const conversion = entry.mode === 0o120000 ? 'none' : conversionFor(attributes, entry.path)
-    if (conversion !== 'any') wanted.push({ path, oid: entry.oid, bytes: candidate.bytes, sure: conversion === 'none' })
+    if (candidate === undefined) continue
+    const entry = index.entryAt(n, name)
+    if (!isUnchanged(entry, candidate, indexMs) || isCredentialFile(path)) continue
+    const conversion = plain || entry.mode === 0o120000 ? 'none' : conversionFor(attributes, name)
+    if (conversion !== 'any') (conversion === 'none' ? sure : unsure).push({ candidate, oid: index.oidAt(n) })
   }
-  return wanted
+  return { sure, unsure }
 }
 
 /** As Git judges it, and a little stricter: what was written in the same moment as the index counts as changed. */
@@ -159,51 +152,53 @@ async function attributesOf(
   return { rules, always }
 }
 
-/** Links what holds the ids into our store. Gives those that are there. Durable when it resolves. */
+/** Links what holds the objects into our store. Gives those that are there. Durable when it resolves. */
 async function bringObjects(
   { gitDir }: SeedPlace,
   commonDir: string,
-  ids: readonly string[],
+  wanted: readonly Unchanged[],
   breathe: () => Promise<void> | null,
-): Promise<ReadonlySet<string>> {
+): Promise<readonly Unchanged[]> {
   const objects = `${toLatin1(gitDir)}/objects`
-  const here = new Set<string>()
-  let missing = ids
+  const here: (readonly Unchanged[])[] = []
+  let missing = wanted
   const touched = new Set<string>()
   for (const folder of objectFolders(commonDir)) {
     for (const pack of packsIn(folder)) {
       if (missing.length === 0) break
-      const inIt = findInPack(pack, missing)
-      if (inIt.size === 0) continue
+      const inIt = findInPack(pack, byFirstByte(missing))
+      if (inIt.found.length === 0) continue
       // The index comes last: a pack without one is not looked at.
       for (const ending of ['.pack', '.idx'])
         linkOrCopy(pack.path + ending, `${objects}/pack/${pack.name}${ending}`, `${objects}/pack`)
       touched.add(`${objects}/pack`)
-      for (const id of inIt) here.add(id)
-      missing = missing.filter((id) => !inIt.has(id))
+      here.push(inIt.found)
+      missing = inIt.missing
       const pause = breathe()
       if (pause !== null) await pause
     }
-    const left: string[] = []
-    for (const id of missing) {
-      const inner = `${objects}/${id.slice(0, 2)}`
-      const source = `${folder}/${id.slice(0, 2)}/${id.slice(2)}`
+    const left: Unchanged[] = []
+    const loose: Unchanged[] = []
+    for (const one of missing) {
+      const inner = `${objects}/${one.oid.slice(0, 2)}`
+      const source = `${folder}/${one.oid.slice(0, 2)}/${one.oid.slice(2)}`
       if (fs.lstatSync(asPath(source), { throwIfNoEntry: false }) === undefined) {
-        left.push(id)
+        left.push(one)
         continue
       }
       if (!touched.has(inner)) fs.mkdirSync(asPath(inner), { recursive: true, mode: 0o700 })
-      linkOrCopy(source, `${inner}/${id.slice(2)}`, inner)
+      linkOrCopy(source, `${inner}/${one.oid.slice(2)}`, inner)
       touched.add(inner)
-      here.add(id)
+      loose.push(one)
       const pause = breathe()
       if (pause !== null) await pause
     }
+    here.push(loose)
     missing = left
   }
-  for (const folder of touched) await syncFolder(Buffer.from(folder, 'latin1').toString('utf8'))
-  if (touched.size > 0) await syncFolder(Buffer.from(objects, 'latin1').toString('utf8'))
-  return here
+  const folders = [...touched, ...(touched.size > 0 ? [objects] : [])]
+  await Promise.all(folders.map((folder) => syncFolder(Buffer.from(folder, 'latin1').toString('utf8'))))
+  return here.flat()
 }
 
 /** Codes with which a link is refused that a copy is not: another disk, another owner, too many links, no links at all. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { replaceFile } from '../../store/durable.ts'
@@ -41,18 +41,24 @@ export async function writeStatCache(
   folder: FolderNode,
   /** Paths of folders that are to be listed again, as something in them was not read. */
   unfinished: ReadonlySet<string>,
+  breathe: () => Promise<void> | null,
 ): Promise<void> {
   await mkdir(cacheFolder, { recursive: true, mode: 0o700 })
   const writer = new Writer()
   writer.text(JSON.stringify(head))
-  writeFolder(writer, folder, '', unfinished)
+  await writeFolder(writer, folder, '', unfinished, breathe)
   const body = writer.done()
   const sum = createHash('sha1').update(body).digest()
   await replaceFile(fileOf(cacheFolder, id), Buffer.concat([Buffer.from(MAGIC, 'latin1'), sum, body]))
 }
 
 /** Null: there is none that can be used. */
-export function readStatCache(cacheFolder: string, id: WorkspaceId, root: string): CachedTree | null {
+export async function readStatCache(
+  cacheFolder: string,
+  id: WorkspaceId,
+  root: string,
+  breathe: () => Promise<void> | null,
+): Promise<CachedTree | null> {
   let file: Buffer
   try {
     file = readFileSync(fileOf(cacheFolder, id))
@@ -66,16 +72,22 @@ export function readStatCache(cacheFolder: string, id: WorkspaceId, root: string
   try {
     const reader = new Reader(body)
     const head = headSchema.parse(JSON.parse(reader.text()))
-    return head.root === root ? { commit: head.commit, tree: head.tree, folder: readFolder(reader) } : null
+    if (head.root !== root) return null
+    return { commit: head.commit, tree: head.tree, folder: await readFolder(reader, breathe) }
   } catch {
     return null
   }
 }
 
-export const dropStatCache = (cacheFolder: string, id: WorkspaceId): Promise<void> =>
-  rm(fileOf(cacheFolder, id), { force: true })
-
-function writeFolder(writer: Writer, folder: FolderNode, path: string, unfinished: ReadonlySet<string>): void {
+async function writeFolder(
+  writer: Writer,
+  folder: FolderNode,
+  path: string,
+  unfinished: ReadonlySet<string>,
+  breathe: () => Promise<void> | null,
+): Promise<void> {
+  const pause = breathe()
+  if (pause !== null) await pause
   writer.number(folder.mtimeMs)
   writer.number(unfinished.has(path) ? STALE : folder.ctimeMs)
   writer.number(folder.ino)
@@ -94,7 +106,8 @@ function writeFolder(writer: Writer, folder: FolderNode, path: string, unfinishe
   for (const [name, child] of folder.children) {
     writer.text(name)
     writer.byte(child.kind === 'folder' ? 1 : 0)
-    if (child.kind === 'folder') writeFolder(writer, child, path === '' ? name : `${path}/${name}`, unfinished)
+    if (child.kind === 'folder')
+      await writeFolder(writer, child, path === '' ? name : `${path}/${name}`, unfinished, breathe)
     else writeFile(writer, child)
   }
 }
@@ -111,7 +124,9 @@ function writeFile(writer: Writer, file: FileNode): void {
   writer.number(file.seenAt)
 }
 
-function readFolder(reader: Reader): FolderNode {
+async function readFolder(reader: Reader, breathe: () => Promise<void> | null): Promise<FolderNode> {
+  const pause = breathe()
+  if (pause !== null) await pause
   const folder = newFolder()
   folder.mtimeMs = reader.number()
   folder.ctimeMs = reader.number()
@@ -133,7 +148,7 @@ function readFolder(reader: Reader): FolderNode {
   }
   for (let n = reader.count(); n > 0; n -= 1) {
     const name = reader.text()
-    if (reader.byte() === 1) addFolder(folder, name, readFolder(reader))
+    if (reader.byte() === 1) addFolder(folder, name, await readFolder(reader, breathe))
     else {
       const file = readFile(reader)
       folder.children.set(name, file)

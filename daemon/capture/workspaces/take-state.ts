@@ -1,6 +1,7 @@
 import { RepriseError } from '../../../contract/index.ts'
 import type { FileMode, StateAbout, StateChange, WorkspaceState } from '../../store/states.ts'
 import { describeState, saysTheSame } from './about.ts'
+import { createBreathing } from './breathing.ts'
 import { toLatin1 } from './bytes.ts'
 import { IgnoreFile } from './ignore-rules.ts'
 import type { Look, LookParts, LookRequest, PathChange } from './look.ts'
@@ -18,8 +19,6 @@ export const DEFAULT_BUDGET = { files: 200_000, bytes: 4_000_000_000, seconds: 3
 const BATCH_BYTES = 64 << 20
 /** Of the time of a look; the rest is for reading, so that each look gets on with something. */
 const WALK_SHARE = 0.7
-/** Other work waits no longer than this. */
-const SLICE_MS = 15
 
 export async function takeState(
   parts: LookParts,
@@ -81,15 +80,8 @@ export async function takeState(
   let candidates: readonly Candidate[] = found.candidates
   if (parts.seed !== null && before === null && content.level !== 'digests' && isWorthSeeding(candidates)) {
     const seenAt = parts.now().getTime() - (parts.clock() - started) // the stats were taken after this
-    const ids = await seedFromRepositories(
-      parts.seed,
-      memory.root,
-      memory.units.values(),
-      memory.tracked,
-      candidates,
-      breathe,
-    )
-    candidates = candidates.filter((candidate) => !taking.seed(candidate, ids.get(candidate.path), seenAt))
+    await seedFromRepositories(parts.seed, memory.root, memory.units.values(), memory.tracked, candidates, breathe)
+    candidates = candidates.filter((candidate) => !taking.seed(candidate, seenAt))
   }
   let bytesRead = 0
   const over = { files: 0, bytes: 0 }
@@ -158,8 +150,8 @@ class Taking {
   ) {}
 
   /** Takes a file by the id of a blob that is in our store. False: it is to be read. */
-  seed({ path, name, folder, stat }: Candidate, oid: string | undefined, seenAt: number): boolean {
-    if (oid === undefined || folder.children.has(name)) return false
+  seed({ path, name, folder, stat, oid }: Candidate, seenAt: number): boolean {
+    if (oid === null || folder.children.has(name)) return false
     const { size, mtimeMs, ctimeMs, ino } = stat
     const mode: FileMode =
       (stat.mode & 0o170000) === 0o120000 ? '120000' : (stat.mode & 0o100) !== 0 ? '100755' : '100644'
@@ -333,19 +325,6 @@ const cleanHint = (hint: readonly string[]): readonly string[] =>
     const parts = path.split('/').filter((part) => part !== '' && part !== '.')
     return path.startsWith('/') || parts.includes('..') ? [] : [parts.join('/')]
   })
-
-export function createBreathing(clock: () => number): () => Promise<void> | null {
-  let since = clock()
-  return () =>
-    clock() - since < SLICE_MS
-      ? null
-      : new Promise((resolve) =>
-          setImmediate(() => {
-            since = clock()
-            resolve()
-          }),
-        )
-}
 
 const dropUndefined = <T extends object>(given: T): Partial<{ [K in keyof T]: NonNullable<T[K]> }> =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<{

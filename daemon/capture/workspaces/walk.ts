@@ -28,6 +28,8 @@ export interface Candidate {
     readonly ctimeMs: number
     readonly ino: number
   }
+  /** Id of a blob in our own store that it is, where that is known without reading it. */
+  oid: string | null
 }
 
 /** What went from the state. `reported`: from the disk too, and not only out of what is captured. */
@@ -76,7 +78,11 @@ interface Frame {
   readonly unit: Unit | null
   /** The folder is ignored; only what Git tracks in it is captured. */
   readonly trackedOnly: boolean
+  /** Its names, where they were read already. */
+  readonly listed?: Listed | null
 }
+
+type Listed = { readonly names: readonly string[]; readonly at: number } | { readonly code: string }
 
 type Judged = 'take' | 'tracked-only' | LeftOutNote
 
@@ -200,7 +206,7 @@ class Walk {
   private enteredOnce(frame: Frame): Frame | null {
     const known = this.entered.get(frame.path)
     if (known !== undefined) return known
-    const entered = this.enter(frame)
+    const entered = this.enter(frame, false)
     this.entered.set(frame.path, entered)
     return entered
   }
@@ -234,20 +240,24 @@ class Walk {
         this.found.unvisited.push(frame.path, ...stack.map((one) => one.path))
         return
       }
-      const entered = this.enter(frame)
+      const entered = this.enter(frame, true)
       if (entered === null) continue
       await this.list(entered, stack)
     }
   }
 
   /** What holds inside a folder: its unit and rules. Null: it is left out as a whole. */
-  private enter(frame: Frame): Frame | null {
+  private enter(frame: Frame, whole: boolean): Frame | null {
     const { folder, path } = frame
     const full = join(this.parts.root, path)
     let { rules, unit, trackedOnly } = frame
     const same = this.hasSameNames(frame)
-    const holds = (name: string): boolean => !same || folder.children.has(name) || folder.others.has(name)
-    const dotGit = same && folder.dotGit === null ? null : dotGitOf(existing(`${full}/.git`))
+    const listed = same || !whole ? null : this.readNames(full)
+    const present = listed !== null && 'names' in listed ? new Set(listed.names) : null
+    const holds = (name: string): boolean =>
+      present !== null ? present.has(name) : !same || folder.children.has(name) || folder.others.has(name)
+    const hasGit = present === null ? !same || folder.dotGit !== null : present.has('.git')
+    const dotGit = hasGit ? dotGitOf(existing(`${full}/.git`)) : null
     if (dotGit !== folder.dotGit) {
       folder.dotGit = dotGit
       folder.names = null
@@ -268,7 +278,16 @@ class Walk {
         return null
       }
     }
-    return { ...frame, rules, unit, trackedOnly }
+    return { ...frame, rules, unit, trackedOnly, listed }
+  }
+
+  private readNames(full: string): Listed {
+    const at = this.parts.now()
+    try {
+      return { names: fs.readdirSync(asPath(full), 'latin1'), at }
+    } catch (error) {
+      return { code: (error as NodeJS.ErrnoException).code ?? '' }
+    }
   }
 
   private enterUnit(path: string, dotGit: 'folder' | 'file' | 'link' | null | undefined): Unit {
@@ -316,26 +335,25 @@ class Walk {
     const { folder, path, stat, unit } = frame
     const full = join(this.parts.root, path)
     const same = this.hasSameNames(frame) && folder.rules === this.rulesOf(frame, folder.askedIndex)
-    const seenAt = this.parts.now()
+    let seenAt = 0
     let names: Iterable<string>
     if (same) names = [...folder.children.keys()]
     else {
-      let listed: string[]
-      try {
-        listed = fs.readdirSync(asPath(full), 'latin1')
-      } catch (error) {
-        const code = (error as NodeJS.ErrnoException).code ?? ''
-        if (code === 'ENOENT' || code === 'ENOTDIR') {
+      const read = frame.listed ?? this.readNames(full)
+      if ('code' in read) {
+        if (read.code === 'ENOENT' || read.code === 'ENOTDIR') {
           if (frame.parent !== null) this.remove(frame.parent, frame.name, true)
         } else
           this.parts.unread.set(path, {
             reason: 'unreadable',
-            why: `the folder cannot be read (${code}); what was known of it is kept`,
+            why: `the folder cannot be read (${read.code}); what was known of it is kept`,
             bytes: null,
             folder: true,
           })
         return
       }
+      const listed = read.names
+      seenAt = read.at
       this.parts.unread.delete(path)
       folder.askedIndex = false
       const present = new Set(listed)
@@ -460,7 +478,8 @@ class Walk {
       node.ctimeMs === stat.ctimeMs &&
       node.ino === stat.ino
     ) {
-      if (isRacy(node)) this.racy.push({ path: below, name, folder, bytes: stat.size, stat })
+      if (isRacy(node))
+        this.racy.push({ path: below, name, folder, bytes: stat.size, stat: plainStat(stat), oid: null })
       return 'file'
     }
     if (node === undefined) {
@@ -472,7 +491,7 @@ class Walk {
       }
       this.files += 1
     }
-    this.found.candidates.push({ path: below, name, folder, bytes: stat.size, stat })
+    this.found.candidates.push({ path: below, name, folder, bytes: stat.size, stat: plainStat(stat), oid: null })
     return 'file'
   }
 
@@ -481,22 +500,16 @@ class Walk {
   }
 
   private judge(frame: Frame, path: string, name: string, isFolder: boolean, stat: fs.Stats): Judged {
-    const note = (reason: LeftOutReason, why: string): LeftOutNote => ({
-      reason,
-      why,
-      bytes: isFolder ? null : stat.size,
-      folder: isFolder,
-    })
     if (name.length === 4 && name.toLowerCase() === '.git')
-      return note('special', 'a name that Git takes for a folder of its own')
-    if (this.parts.excludes.judge(path, name, isFolder) === true)
-      return note('excluded', 'by the setting workspace_excludes')
+      return note('special', 'a name that Git takes for a folder of its own', isFolder, stat)
+    if (!this.parts.excludes.empty && this.parts.excludes.judge(path, name, isFolder) === true)
+      return note('excluded', 'by the setting workspace_excludes', isFolder, stat)
     const source = frame.trackedOnly ? 'ignored, as the folder is' : ignoredBy(frame.rules, path, name, isFolder)
     if (source === null) return 'take'
     if (isFolder) {
       if (this.trackedBelow(frame.unit, path, frame.folder)) return 'tracked-only'
     } else if (this.isTracked(frame.unit, path, frame.folder)) return 'take'
-    return note('ignored', source)
+    return note('ignored', source, isFolder, stat)
   }
 
   private isTracked(unit: Unit | null, path: string, folder: FolderNode): boolean {
@@ -536,6 +549,22 @@ const join = (folder: string, name: string): string =>
   folder === '' ? name : name === '' ? folder : `${folder}/${name}`
 
 const inUnit = (unit: Unit, path: string): string => (unit.path === '' ? path : path.slice(unit.path.length + 1))
+
+const note = (reason: LeftOutReason, why: string, folder: boolean, stat: fs.Stats): LeftOutNote => ({
+  reason,
+  why,
+  bytes: folder ? null : stat.size,
+  folder,
+})
+
+/** What is kept of many at once must not hold the dates that come with each. */
+const plainStat = ({ mode, size, mtimeMs, ctimeMs, ino }: fs.Stats): Candidate['stat'] => ({
+  mode,
+  size,
+  mtimeMs,
+  ctimeMs,
+  ino,
+})
 
 /** Undefined: nothing is there. */
 function statOf(path: string): fs.Stats | undefined | 'unreadable' {
