@@ -17,7 +17,7 @@ export function plant(root: string, tree: Tree): void {
     if (content.startsWith('-> ')) fs.symlinkSync(content.slice(3), at)
     else {
       const runs = content.startsWith('!')
-      fs.writeFileSync(at, runs ? content.slice(1) : content)
+      fs.writeFileSync(at, Buffer.from(runs ? content.slice(1) : content, 'latin1'))
       fs.chmodSync(at, runs ? 0o755 : 0o644)
     }
   }
