@@ -1,5 +1,6 @@
 import type { StateAbout } from '../../store/states.ts'
 import { eachFolder, type FolderNode, type LeftOutNote } from './nodes.ts'
+import type { DirtyMark } from './unit-dirty.ts'
 import type { Unit } from './units.ts'
 
 /** So many paths are named beside a state; all are counted. A list without end in every record is how a log explodes (B05). */
@@ -12,7 +13,7 @@ export interface AboutInput {
   readonly tree: FolderNode
   readonly unread: ReadonlyMap<string, LeftOutNote>
   readonly units: Iterable<Unit>
-  readonly dirty: ReadonlyMap<string, boolean>
+  readonly dirty: ReadonlyMap<string, DirtyMark>
   readonly partial: string | null
 }
 
@@ -39,7 +40,7 @@ export function describeState({ tree, unread, units, dirty, ...input }: AboutInp
   })
   const told = [...units]
     .sort((a, b) => (a.path < b.path ? -1 : 1))
-    .map(({ path, kind, head, branch }) => ({ path, kind, head, branch, dirty: dirty.get(path) ?? null }))
+    .map(({ path, kind, head, branch }) => ({ path, kind, head, branch, dirty: dirty.get(path)?.dirty ?? null }))
   return {
     v: 1,
     workspace: input.workspace,
@@ -57,9 +58,17 @@ export function describeState({ tree, unread, units, dirty, ...input }: AboutInp
   }
 }
 
-/** Whether there is anything new to say. The time, and the sizes of what is left out, are no news. */
-export function saysTheSame(a: StateAbout, b: StateAbout): boolean {
+/**
+ * Whether `now` has nothing new to say. The time, and the sizes of what is left out, are no news; neither is what was not known before of
+ * a repository being dirty, which goes into the next state there is a reason for.
+ */
+export function saysTheSame(before: StateAbout, now: StateAbout): boolean {
   const plain = (about: StateAbout) =>
-    JSON.stringify({ ...about, at: '', leftOut: about.leftOut.map((one) => ({ ...one, bytes: 0 })) })
-  return plain(a) === plain(b)
+    JSON.stringify({
+      ...about,
+      at: '',
+      leftOut: about.leftOut.map((one) => ({ ...one, bytes: 0 })),
+      units: about.units.map((unit, at) => (before.units[at]?.dirty === null ? { ...unit, dirty: null } : unit)),
+    })
+  return plain(before) === plain(now)
 }

@@ -13,6 +13,7 @@ import {
   STALE,
 } from './nodes.ts'
 import { readStatCache, writeStatCache } from './stat-cache.ts'
+import type { DirtyMark } from './unit-dirty.ts'
 import type { TrackedFiles, Unit } from './units.ts'
 
 /** What is remembered of a workspace while somebody works in it. */
@@ -27,7 +28,7 @@ export interface Memory {
   readonly ignoreFiles: Map<string, { readonly stamp: string; readonly file: IgnoreFile }>
   /** What should be in the state as it is now and could not be read. */
   readonly unread: Map<string, LeftOutNote>
-  readonly dirty: Map<string, boolean>
+  readonly dirty: Map<string, DirtyMark>
   /** Folders there was no time for; the next look begins with them. */
   unvisited: readonly string[]
   /** Since it was loaded everything was looked at. */
@@ -73,7 +74,7 @@ export async function loadMemory(parts: MemoryParts, id: WorkspaceId, root: stri
     tracked: new Map(),
     ignoreFiles: new Map(),
     unread: new Map(),
-    dirty: new Map((state?.about.units ?? []).flatMap(({ path, dirty }) => (dirty === null ? [] : [[path, dirty]]))),
+    dirty: new Map(),
     unvisited: [],
     walked: false,
     unsearched: cached !== null && [...filesBelow(tree, '')].some(([, file]) => !file.searched),

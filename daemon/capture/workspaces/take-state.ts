@@ -10,6 +10,7 @@ import { dropChild, type FileNode, filesBelow, STALE } from './nodes.ts'
 import type { WorkspacePlace } from './places.ts'
 import { type ContentParts, type Stamp, type Taken, takeContent } from './read-content.ts'
 import { isWorthSeeding, seedFromRepositories } from './seed.ts'
+import { judgeUnits } from './unit-dirty.ts'
 import { type Candidate, type WalkFound, WorkspaceGone, walkWorkspace } from './walk.ts'
 
 /** What a state may hold, unless the settings say otherwise. */
@@ -106,6 +107,12 @@ export async function takeState(
     if (pause !== null) await pause
   }
 
+  await judgeUnits(
+    parts.seed?.git ?? null,
+    memory,
+    taking.told.map(({ path }) => path),
+    hint === null && (before !== null || !isWorthSeeding(found.candidates)),
+  )
   const partial = describePartial(memory, found, over, budget.files)
   await taking.finish(partial)
   const state = memory.state

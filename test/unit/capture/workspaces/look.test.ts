@@ -14,6 +14,7 @@ import {
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { WorkspacePlace } from '../../../../daemon/capture/workspaces/look.ts'
+import { isolateGit } from '../../../../daemon/git/core.ts'
 import type { WorkspaceState, WorkspaceStates } from '../../../../daemon/store/states.ts'
 import { temporaryDirectory } from '../../../kit/temporary-directory.ts'
 import { testLooks } from '../../../kit/workspace-looks.ts'
@@ -351,4 +352,29 @@ describe('repositories in a workspace', () => {
     git('checkout', '-q', '-b', 'next')
     expect((await kit.look(place, ['.git/HEAD'])).about.units[0]).toMatchObject({ branch: 'next' })
   })
+})
+
+it('says of each repository whether it differs from its commit', async () => {
+  const asked = testLooks(directory(), {
+    seed: { gitDir: join(directory(), 'none'), git: isolateGit(process.env), env: {} },
+  })
+  const dirty = async (hint: readonly string[] | null = null) =>
+    (await asked.look(place, hint)).about.units.map((unit) => unit.dirty)
+  git('init', '-q', '-b', 'main')
+  write('a', '1')
+  write('b', '1')
+  git('add', '.')
+  expect(await dirty()).toEqual([true]) // no commit yet
+  git('commit', '-qm', 'one')
+  write('untracked', 'x')
+  expect(await dirty()).toEqual([false])
+  write('a', '2')
+  expect(await dirty(['a'])).toEqual([true])
+  write('b', '2')
+  expect(await dirty()).toEqual([true])
+  git('commit', '-qam', 'two')
+  expect(await dirty()).toEqual([false])
+  write('a', '3')
+  git('add', 'a')
+  expect(await dirty()).toEqual([true])
 })
