@@ -1,10 +1,8 @@
 import { useId } from 'react'
-import { Link } from 'wouter'
 import type { RollbackPlan } from '../../contract/rollback.ts'
 import { Button } from '../parts/button.tsx'
 import { formatBytes } from '../parts/format.ts'
 import { words } from '../words/en.ts'
-import { rollbackPath } from './address.ts'
 import { type Choices, chosenPaths, type Button as PlanButton, protectedBytes, unprotected } from './plan-model.ts'
 
 const w = words.rollback
@@ -61,16 +59,8 @@ export function ApplyBar(props: ApplyBarProps) {
               </li>
             ))}
           </ul>
-          {undo && plan !== undefined && (
-            <p className="text-text-2">
-              {w.undoConsent}{' '}
-              <Link
-                href={rollbackPath({ target: plan.target.text })}
-                className="rounded-chip text-accent hover:underline"
-              >
-                {w.undoConsentAct}
-              </Link>
-            </p>
+          {undo && (
+            <p className="text-text-2">{w.undoConsent}</p>
           )}
         </div>
       )}

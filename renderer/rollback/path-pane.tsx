@@ -172,7 +172,7 @@ function LastWriter({ of: { last_writer } }: { readonly of: PlanConflict }) {
       {run !== null && (
         <>
           {', '}
-          <Link href={runPath(run, seq)} className="rounded-chip text-accent hover:underline">
+          <Link href={runPath(run, seq)} className="rounded-chip text-accent underline underline-offset-2">
             {shortId(run)}
             {seq !== null && `@${seq}`}
           </Link>

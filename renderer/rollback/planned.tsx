@@ -66,7 +66,7 @@ export function Planned({ asked }: { readonly asked: Asked }) {
       setSelected((all.find(({ group }) => group !== 'cannot' && group !== 'kept') ?? all[0])?.key ?? null)
   }, [all, selected])
   const current = all.find(({ key }) => key === selected) ?? null
-  const read = usePlanPath(asked, plan, current?.path ?? null)
+  const read = usePlanPath(asked, planned, current?.path ?? null)
 
   const set = (change: Partial<Choices>) => setChoices((now) => ({ ...now, ...change }))
   const onTick = useCallback((items: readonly PlanItem[], on: boolean) => {
@@ -116,7 +116,9 @@ export function Planned({ asked }: { readonly asked: Asked }) {
       {plan !== undefined && (
         <RunningBand running={plan.running} value={choices.running} onChange={(running) => set({ running })} />
       )}
-      {plan !== undefined && plan.not_reproducible !== null && <Band>{w.notReproducible(plan.not_reproducible)}</Band>}
+      {plan !== undefined && plan.not_reproducible !== null && <Band>
+          <span className="block first-letter:uppercase">{plan.not_reproducible}</span>
+        </Band>}
       {planned.renewed > 0 && <Band role="status">{w.refreshed(planned.changed.size)}</Band>}
       {failure !== null && failure.code !== 'conflict' && <Failure what={w.failedAct} failure={apply.error} />}
       {planned.error !== null && (

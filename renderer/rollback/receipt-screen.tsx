@@ -17,7 +17,7 @@ import { manifestPath, runPath, useAddress } from '../shell/address.ts'
 import { useChange, useRead } from '../transport/queries.ts'
 import { asErrorBody } from '../transport/transport.ts'
 import { words } from '../words/en.ts'
-import { receiptPath, rollbackPath, undoPath } from './address.ts'
+import { receiptPath, undoPath } from './address.ts'
 import { canUndo, recordTitle, scopeText, touchedPaths } from './record-text.ts'
 import { targetText } from './target-text.ts'
 
@@ -106,12 +106,7 @@ function Receipt({ record }: { readonly record: RollbackRecord }) {
           <Fact name={w.scope}>{scopeText(record.scope)}</Fact>
           <Fact name={w.reason}>{record.reason ?? <span className="text-text-2">{w.noReason}</span>}</Fact>
           <Fact name={w.safety}>
-            <Link
-              href={rollbackPath({ target: record.id })}
-              className="rounded-chip font-mono text-[0.75rem] text-accent hover:underline"
-            >
-              {record.id}
-            </Link>{' '}
+            <IdText id={record.id} />{' '}
             <span className="text-text-2">{w.safetyHint}</span>
           </Fact>
           {record.undo_of !== null && (

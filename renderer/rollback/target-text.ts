@@ -20,7 +20,7 @@ export function targetName(target: RollbackTarget): string {
     case 'version':
       return `${w.kinds.version} ${text}`
     case 'safety':
-      return `${w.kinds.safety} ${shortId(text)}`
+      return `${w.kinds.safety} ${shortId(text.replace(/^before /, ''))}`
     case 'now_minus':
       return target.at === null ? text : formatStamp(target.at)
     default:

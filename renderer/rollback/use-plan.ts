@@ -120,14 +120,18 @@ export function usePlan(asked: Asked, alsoPaths: readonly string[]): Planned {
 }
 
 /** Both texts of one path, and the changes between them: of the whole file, so that a part can be chosen from it. */
-export function usePlanPath(asked: Asked, plan: RollbackPlan | undefined, path: string | null) {
+export function usePlanPath(
+  asked: Asked,
+  { plan, undoOf }: Pick<Planned, 'plan' | 'undoOf'>,
+  path: string | null,
+) {
   const transport = useTransport()
   const client = useQueryClient()
   const request: RollbackRequest | null =
     plan === undefined
       ? null
       : {
-          target: asked.undo === null ? (asked.target ?? plan.target.text) : plan.target.text,
+          target: undoOf === null ? (asked.target ?? plan.target.text) : `undo:${undoOf}`,
           scope: asked.undo === null ? { only: [{ path: path ?? '' }] } : plan.scope,
           ...(asked.of === null ? {} : { of: asked.of }),
           ...(asked.runtime === null ? {} : { runtime: asked.runtime }),

@@ -153,8 +153,7 @@ export const goingBack = {
     safetyNothing: 'First a safety snapshot of what is changed.',
     safetyPartial: (n: number) => `The safety snapshot cannot protect ${count(n, 'path', 'paths')}:`,
     consent: (path: string) => `change ${path} all the same; it cannot be undone`,
-    undoConsent: 'Undo takes all of it or nothing. Roll back to the safety snapshot instead, path by path.',
-    undoConsentAct: 'Open the safety snapshot…',
+    undoConsent: 'It cannot be taken back as a whole before these can be kept safe.',
     reason: 'Reason',
     reasonHint: 'kept with the record',
     act: {
@@ -177,7 +176,6 @@ export const goingBack = {
         : `The disk changed since the plan was made. Nothing was done; ${count(n, 'row is', 'rows are')} marked. Look again, then apply.`,
     failedAct: 'The rollback',
     announced: 'Done and verified.',
-    notReproducible: (why: string) => `The result will not be fully reproducible: ${why}`,
     chooseOf: 'Which one is meant',
   },
 
@@ -221,7 +219,7 @@ export const goingBack = {
     scope: 'Scope',
     at: 'When',
     safety: 'Safety snapshot',
-    safetyHint: 'what was there before; it can be a target too',
+    safetyHint: 'what was there before; Undo brings it back',
     undoOf: 'Takes back',
     undoneBy: 'Taken back by',
     verification: 'Verification',

@@ -220,11 +220,11 @@ describe('the plan of a rollback', () => {
       plan({
         writes: [],
         not_restorable: [{ path: null, area: null, what: 'MCP server "tickets"', why: 'that version is gone' }],
-        not_reproducible: 'the server cannot be obtained any more',
+        not_reproducible: 'not fully reproducible: the server cannot be obtained any more',
       }),
     )
     expect((await screen.findAllByText('MCP server "tickets"')).length).toBeGreaterThan(0)
-    expect(screen.getByText(/not be fully reproducible: the server cannot/)).toBeTruthy()
+    expect(screen.getByText(/not fully reproducible: the server cannot/)).toBeTruthy()
     expect(button().textContent).toBe('Nothing to roll back')
   })
 
