@@ -90,6 +90,9 @@ export interface Importer {
   stop(): Promise<void>
 }
 
+/** After a fault what is due is tried again this much later. */
+const AFTER_FAULT_MS = 5_000
+
 /**
  * One loop that always does the most urgent small step: a session that just grew, then history newest first, then what follows reading
  * (links, manifests, archive, full text). Every step leaves index and store in a state from which the next start can go on.
@@ -369,6 +372,7 @@ export const createImporter = (parts: ImporterParts): Importer => {
   const loop = async (): Promise<void> => {
     while (!stopped) {
       let worked = false
+      let failed = false
       try {
         worked = await oneStep()
       } catch (error) {
@@ -377,26 +381,29 @@ export const createImporter = (parts: ImporterParts): Importer => {
         backlog.shift()
         urgent.clear()
         worked = backlog.length > 0
+        failed = true
       }
-      if (!worked) await rest()
+      if (!worked) await rest(failed)
       // Also after a rest that ended at once: whoever else wants to run comes first, always.
       await new Promise((resolve) => setImmediate(resolve))
     }
   }
 
-  const rest = async (): Promise<void> => {
+  /** `failed`: what fails again at once (a full disk) must not keep what waits behind it, and whoever waits for the end, for ever. */
+  const rest = async (failed: boolean): Promise<void> => {
     // Asked for while the last step found nothing to do.
     const dues = [looks.dueIn(), busy.dueIn()]
     const captureDue = actions === null ? null : workspacesAsked ? 0 : actions.dueIn()
-    if (captureDue === 0) return
+    if (captureDue === 0 && !failed) return
     if (chores.length > 0 || waitingCaptures.length > 0 || urgent.size > 0 || dues.includes(0)) return
     progress.say('idle', null, true)
-    if (!busy.hopeful && captureDue === null) {
+    if (!busy.hopeful && (captureDue === null || failed)) {
       becomeIdle?.()
       becomeIdle = null
       if (dues[0] === null) parts.tell({ type: 'idle' })
     }
-    const next = [...dues, freezer.dueIn(), configuration.dueIn(watching), captureDue].filter((ms) => ms !== null)
+    const captureAgain = captureDue === null ? null : failed ? Math.max(captureDue, AFTER_FAULT_MS) : captureDue
+    const next = [...dues, freezer.dueIn(), configuration.dueIn(watching), captureAgain].filter((ms) => ms !== null)
     const timer = next.length === 0 ? null : setTimeout(() => wake(), Math.min(...next) + 10)
     await new Promise<void>((resolve) => {
       wake = resolve
