@@ -59,9 +59,7 @@ export function ApplyBar(props: ApplyBarProps) {
               </li>
             ))}
           </ul>
-          {undo && (
-            <p className="text-text-2">{w.undoConsent}</p>
-          )}
+          {undo && <p className="text-text-2">{w.undoConsent}</p>}
         </div>
       )}
       <div className="flex flex-wrap items-center gap-x-4 gap-y-2">

@@ -116,9 +116,11 @@ export function Planned({ asked }: { readonly asked: Asked }) {
       {plan !== undefined && (
         <RunningBand running={plan.running} value={choices.running} onChange={(running) => set({ running })} />
       )}
-      {plan !== undefined && plan.not_reproducible !== null && <Band>
+      {plan !== undefined && plan.not_reproducible !== null && (
+        <Band>
           <span className="block first-letter:uppercase">{plan.not_reproducible}</span>
-        </Band>}
+        </Band>
+      )}
       {planned.renewed > 0 && <Band role="status">{w.refreshed(planned.changed.size)}</Band>}
       {failure !== null && failure.code !== 'conflict' && <Failure what={w.failedAct} failure={apply.error} />}
       {planned.error !== null && (

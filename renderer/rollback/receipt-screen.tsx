@@ -106,8 +106,7 @@ function Receipt({ record }: { readonly record: RollbackRecord }) {
           <Fact name={w.scope}>{scopeText(record.scope)}</Fact>
           <Fact name={w.reason}>{record.reason ?? <span className="text-text-2">{w.noReason}</span>}</Fact>
           <Fact name={w.safety}>
-            <IdText id={record.id} />{' '}
-            <span className="text-text-2">{w.safetyHint}</span>
+            <IdText id={record.id} /> <span className="text-text-2">{w.safetyHint}</span>
           </Fact>
           {record.undo_of !== null && (
             <Fact name={w.undoOf}>

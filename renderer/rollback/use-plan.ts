@@ -120,11 +120,7 @@ export function usePlan(asked: Asked, alsoPaths: readonly string[]): Planned {
 }
 
 /** Both texts of one path, and the changes between them: of the whole file, so that a part can be chosen from it. */
-export function usePlanPath(
-  asked: Asked,
-  { plan, undoOf }: Pick<Planned, 'plan' | 'undoOf'>,
-  path: string | null,
-) {
+export function usePlanPath(asked: Asked, { plan, undoOf }: Pick<Planned, 'plan' | 'undoOf'>, path: string | null) {
   const transport = useTransport()
   const client = useQueryClient()
   const request: RollbackRequest | null =
