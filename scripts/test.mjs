@@ -86,7 +86,7 @@ async function runUnit() {
     `--reporter=${join(root, 'scripts/lib/progress-reporter.mjs')}`,
     ...exclude,
   ]
-  const code = await run(process.execPath, args, { env: { REPRISE_TEST_PROGRESS: file } })
+  const code = await run(process.execPath, args, { env: { REPRISE_TEST_PROGRESS: file }, limit: 14 * minutes })
   return tallyFiles(file, code)
 }
 

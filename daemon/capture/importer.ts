@@ -378,15 +378,16 @@ export const createImporter = (parts: ImporterParts): Importer => {
         urgent.clear()
         worked = backlog.length > 0
       }
-      if (worked) await new Promise((resolve) => setImmediate(resolve))
-      else await rest()
+      if (!worked) await rest()
+      // Also after a rest that ended at once: whoever else wants to run comes first, always.
+      await new Promise((resolve) => setImmediate(resolve))
     }
   }
 
   const rest = async (): Promise<void> => {
     // Asked for while the last step found nothing to do.
     const dues = [looks.dueIn(), busy.dueIn()]
-    const captureDue = workspacesAsked ? 0 : (actions?.dueIn() ?? null)
+    const captureDue = actions === null ? null : workspacesAsked ? 0 : actions.dueIn()
     if (captureDue === 0) return
     if (chores.length > 0 || waitingCaptures.length > 0 || urgent.size > 0 || dues.includes(0)) return
     progress.say('idle', null, true)

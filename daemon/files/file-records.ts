@@ -29,8 +29,7 @@ const recordsSchema = z.object({
   ),
 })
 type FileRecordsData = z.infer<typeof recordsSchema>
-export type SavedState = Readonly<FileRecordsData['saved'][number]>
-export type NamedState = Readonly<FileRecordsData['named'][number]>
+
 export type FileRecords = Document<FileRecordsData>
 
 /** `files.json` in the data directory. */
