@@ -41,11 +41,18 @@ export function describeGoingBack(host: string, open: OpenWindow): void {
         expect(fs.existsSync(rule)).toBe(false)
         await expect(page.getByRole('main')).toContainText('as wanted')
         await expectAccessible(page, 'the receipt of a rollback')
+        await page.setViewportSize({ width: 420, height: 800 })
+        await expectNoSideways(page)
+        await page.setViewportSize({ width: 1280, height: 820 })
 
         // Undo walks back through its own plan.
         counted = await countActs(page)
         await page.getByRole('contentinfo').getByRole('link', { name: 'Undo…' }).click()
         await expect(act(page)).toHaveText('Put back 1 path')
+        await page.setViewportSize({ width: 420, height: 800 })
+        await expectNoSideways(page)
+        await expect(act(page)).toBeInViewport({ ratio: 1 })
+        await page.setViewportSize({ width: 1280, height: 820 })
         expect(fs.existsSync(rule)).toBe(false)
         await act(page).click()
         await expect(page.getByRole('heading', { name: /^Undid rollback/ })).toBeFocused()
@@ -101,5 +108,10 @@ export function describeGoingBack(host: string, open: OpenWindow): void {
     })
   })
 }
+
+const expectNoSideways = (page: Page) =>
+  expect
+    .poll(() => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth))
+    .toBeLessThanOrEqual(0)
 
 const act = (page: Page) => page.locator('[data-rollback-act]')

@@ -210,7 +210,7 @@ export function describeJourneys(host: string, open: OpenWindow): void {
           '/health',
           '/health/storage',
           '/rollbacks',
-          `/rollback?target=${runs[0]?.id}&scope=home`,
+          '/rollback',
           '/settings',
         ]) {
           await go(page, path)
