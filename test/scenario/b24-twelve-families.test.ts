@@ -185,6 +185,8 @@ describe('B24: keys of every family', () => {
     const work = path.join(home.home, 'work')
     const { manifest } = await daemon.call('manifest.resolve', { runtime: 'claude-code', workspace: work })
     const digest = manifest.integrity.manifest_digest
+    const claude = path.join(home.home, '.claude')
+    const inHome = (name: string) => ({ home: claude, path: path.join(claude, name) })
     const inputs: Partial<Record<EndpointName, readonly object[]>> = {
       'timeline.page': [{ density_buckets: 10 }],
       'runs.list': [{}],
@@ -210,6 +212,17 @@ describe('B24: keys of every family', () => {
       'settings.get': [{}],
       'sensitive.reads': [{}],
       'store.check': [{}],
+      'workspaces.list': [{}],
+      'runs.file': [{ run, seq: 1, path: 'CLAUDE.md', side: 'after' }],
+      'runs.blame': [{ run, path: 'CLAUDE.md' }],
+      'rollback.plan': [{ target: digest, scope: { home: true, project: true } }],
+      'rollback.list': [{}],
+      'rollback.get': [{ id: 'b_none' }],
+      'pins.list': [{}],
+      'files.list': [{ home: path.join(home.home, '.claude'), workspace: work }],
+      'files.get': ['settings.json', 'CLAUDE.md'].map(inHome),
+      'files.versions': ['settings.json', 'CLAUDE.md'].map(inHome),
+      'files.blame': ['settings.json', 'CLAUDE.md'].map(inHome),
     }
     const said: string[] = []
     // A change of configuration with a key on both of its sides.
@@ -221,8 +234,12 @@ describe('B24: keys of every family', () => {
     const { changes } = await daemon.call('drift.list', {})
     expect(changes.some(({ kind }) => kind === 'configuration')).toBe(true)
     for (const { id } of changes) said.push(`drift ${JSON.stringify(await daemon.call('drift.get', { id }))}`)
+    // How something fails says as much as what is answered.
     for (const [name, list] of Object.entries(inputs) as [EndpointName, readonly object[]][])
-      for (const input of list) said.push(`${name} ${JSON.stringify(await daemon.call(name, input as never))}`)
+      for (const input of list)
+        said.push(
+          `${name} ${JSON.stringify(await daemon.call(name, input as never).catch((error: unknown) => [String(error), error]))}`,
+        )
     const events = await allEvents(daemon, run)
     said.push(`events ${JSON.stringify(events)}`)
     for (const { seq } of events)
@@ -241,6 +258,11 @@ describe('B24: keys of every family', () => {
       'drift.get',
       'runs.event',
       'runs.context',
+      // Their parts are not there yet.
+      'store.sizes',
+      'hooks.status',
+      'hooks.plan',
+      'hooks.event',
     ])
     const reads = (Object.keys(endpoints) as EndpointName[]).filter((name) => endpoints[name].kind === 'read')
     expect(reads.filter((name) => !(name in inputs) && !silent.has(name))).toEqual([])
