@@ -35,13 +35,10 @@ export const openRollbacks = (parts: Parts): Rollbacks => {
 
   const resolve = async (request: RollbackRequest): Promise<Resolved> => {
     const { home, project, workspace, only } = request.scope
-    if (!home && !project && !workspace && (only ?? []).length === 0)
-      throw new RepriseError(
-        'wrong_usage',
-        'scope: nothing is named',
-        'the home, project files, the workspace, or single paths',
-      )
     const { target, manifest } = await findTarget(parts, request)
+    // Nothing is named yet: the target alone, so that it can be seen what there is to choose from.
+    if (!home && !project && !workspace && (only ?? []).length === 0)
+      return { target, manifest: null, isRollback: false, planned: merge([]) }
     const wantsConfiguration = home || project || (only ?? []).length > 0
     if (wantsConfiguration && manifest === null && !workspace && target.state === null)
       throw new RepriseError('refused', `${target.text} has no manifest, so its configuration is not known`)

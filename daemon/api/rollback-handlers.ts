@@ -6,7 +6,16 @@ export const createRollbackHandlers = (rollbacks: Rollbacks) =>
   ({
     'rollback.plan': async (request) => ({ plan: await rollbacks.plan(request) }),
     'rollback.path': ({ path, ...request }) => rollbacks.path(request, path),
-    'rollback.apply': (request) => rollbacks.apply(request),
+    'rollback.apply': (request) => {
+      const { home, project, workspace, only = [] } = request.scope
+      if (!home && !project && !workspace && only.length === 0)
+        throw new RepriseError(
+          'wrong_usage',
+          'scope: nothing is named',
+          'the home, project files, the workspace, or single paths',
+        )
+      return rollbacks.apply(request)
+    },
     'rollback.undo_plan': ({ id }) => rollbacks.undoPlan(id),
     'rollback.undo': (request) => rollbacks.undo(request),
     'rollback.resume': async ({ id, how }) => ({ record: await rollbacks.decide(id, how) }),

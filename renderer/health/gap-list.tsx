@@ -39,7 +39,10 @@ export function GapItem({ gap }: { readonly gap: Gap }) {
           <span className="tabular-nums">{formatExact(gap.at).slice(0, 19)}</span>
           {gap.path !== null && <PathText path={gap.path} className="max-w-[32rem]" />}
           {ways[gap.kind] !== undefined && (
-            <Link href={ways[gap.kind]?.to ?? '/health'} className="rounded-chip text-accent hover:underline">
+            <Link
+              href={ways[gap.kind]?.to ?? '/health'}
+              className="rounded-chip text-accent underline underline-offset-2"
+            >
               {ways[gap.kind]?.label}
             </Link>
           )}

@@ -62,7 +62,7 @@ export function Overview({ status }: { readonly status: Status }) {
         </Row>
         <Row name={w.store}>
           {w.storeText(formatBytes(store.bytes), store.runs, store.events, store.manifests)}{' '}
-          <Link href="/health/storage" className="rounded-chip text-accent hover:underline">
+          <Link href="/health/storage" className="rounded-chip text-accent underline underline-offset-2">
             {words.sizes.openStorage}
           </Link>
         </Row>

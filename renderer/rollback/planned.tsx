@@ -47,10 +47,11 @@ export function Planned({ asked }: { readonly asked: Asked }) {
   const [choices, setChoices] = useState<Choices>(noChoices)
   const [selected, setSelected] = useState<string | null>(null)
   const alsoPaths = useMemo(() => [...choices.deleteKept], [choices.deleteKept])
-  const planned = usePlan(asked, alsoPaths)
+  const [held, setHeld] = useState(false)
+  const planned = usePlan(asked, alsoPaths, held)
   const { plan, request, undoOf } = planned
   const undo = asked.undo !== null
-  const apply = useApply(planned)
+  const apply = useApply(planned, setHeld)
   const away = useLink((now) => now.link === 'away')
   const seconds = useSeconds(apply.isPending)
 
@@ -302,7 +303,7 @@ function PlanFailure({
 }
 
 /** Applies what was decided. A conflict means the disk is another one: the plan is made anew, and nothing was done. */
-function useApply(planned: ReturnType<typeof usePlan>) {
+function useApply(planned: ReturnType<typeof usePlan>, hold: (on: boolean) => void) {
   const { navigate } = useAddress()
   const rollBack = useChange('rollback.apply')
   const takeBack = useChange('rollback.undo')
@@ -312,6 +313,7 @@ function useApply(planned: ReturnType<typeof usePlan>) {
       navigate(receiptPath(record.id))
     },
     onError: (error: Error) => {
+      hold(false)
       if (asErrorBody(error).code === 'conflict') void planned.refetch()
     },
   }
@@ -324,6 +326,7 @@ function useApply(planned: ReturnType<typeof usePlan>) {
       choices: Choices,
     ) => {
       const answer = decided(plan, choices)
+      hold(true)
       if ('undo' in how)
         takeBack.mutate(
           {

@@ -26,7 +26,12 @@ export interface Planned {
 }
 
 /** The plan of what the address asks for. Planning may store a manifest, so the daemon counts it among its mutations; for the window it is a question. */
-export function usePlan(asked: Asked, alsoPaths: readonly string[]): Planned {
+export function usePlan(
+  asked: Asked,
+  alsoPaths: readonly string[],
+  /** What was planned is being done: the plan one looks at is not asked for again. */
+  held: boolean,
+): Planned {
   const transport = useTransport()
   const { target, undo, of, runtime, parts } = asked
   const request = useMemo<RollbackRequest | null>(
@@ -43,7 +48,7 @@ export function usePlan(asked: Asked, alsoPaths: readonly string[]): Planned {
   )
   const base = useQuery<RollbackPlan, Error>({
     queryKey: ['rollback.plan', request],
-    enabled: request !== null && undo === null,
+    enabled: request !== null && undo === null && !held,
     meta,
     gcTime: 0,
     queryFn: async ({ signal }) =>
@@ -51,7 +56,7 @@ export function usePlan(asked: Asked, alsoPaths: readonly string[]): Planned {
   })
   const undone = useQuery<Output<'rollback.undo_plan'>, Error>({
     queryKey: ['rollback.undo_plan', undo],
-    enabled: undo !== null,
+    enabled: undo !== null && !held,
     meta,
     gcTime: 0,
     queryFn: ({ signal }) =>
@@ -71,7 +76,7 @@ export function usePlan(asked: Asked, alsoPaths: readonly string[]): Planned {
   }, [request, base.data, parts, alsoPaths])
   const part = useQuery<RollbackPlan, Error>({
     queryKey: ['rollback.plan', narrowed],
-    enabled: narrowed !== null,
+    enabled: narrowed !== null && !held,
     meta,
     gcTime: 0,
     queryFn: async ({ signal }) =>

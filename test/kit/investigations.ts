@@ -146,7 +146,7 @@ export function describeInvestigations(host: string, open: OpenWindow): void {
 }
 
 /** A home with one workspace, and an agent that is run in it when the test says so. */
-function plantedHome({ home }: TestHome) {
+export function plantedHome({ home }: TestHome) {
   const tree = new WorkTree(path.join(home, 'shop'))
   tree.write('CLAUDE.md', '# shop\n\nPrices are in cents.\n')
   tree.write('src/config.js', 'export const config = {\n  retries: 3,\n}\n')
@@ -175,22 +175,22 @@ function plantedHome({ home }: TestHome) {
   }
 }
 
-const timeline = (page: Page) => page.getByRole('treegrid', { name: 'All runs, newest first' })
+export const timeline = (page: Page) => page.getByRole('treegrid', { name: 'All runs, newest first' })
 
-async function runOf(daemon: TestDaemon, session: string) {
+export async function runOf(daemon: TestDaemon, session: string) {
   const { runs } = await daemon.call('runs.list', {})
   const run = runs.find((entry) => entry.session === session)
   if (run === undefined) throw new Error(`the session ${session} is not listed`)
   return run
 }
 
-async function closeWelcome(page: Page): Promise<void> {
+export async function closeWelcome(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Open the timeline' }).click()
 }
 
 const openTab = (page: Page, name: string) => page.getByRole('tab', { name: new RegExp(`^${name}`) }).click()
 
-async function go(page: Page, to: string): Promise<void> {
+export async function go(page: Page, to: string): Promise<void> {
   await page.evaluate((path) => {
     history.pushState(null, '', path)
     dispatchEvent(new PopStateEvent('popstate'))
@@ -198,7 +198,7 @@ async function go(page: Page, to: string): Promise<void> {
 }
 
 /** Counts what a person does from here on; the answer is taken from the page itself. */
-async function countActs(page: Page): Promise<() => Promise<{ clicks: number; keys: number }>> {
+export async function countActs(page: Page): Promise<() => Promise<{ clicks: number; keys: number }>> {
   await page.evaluate(() => {
     const counted = { clicks: 0, keys: 0 }
     const count = (what: keyof typeof counted) => () => {

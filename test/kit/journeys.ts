@@ -1,12 +1,14 @@
 import { expect, type Page, test } from '@playwright/test'
 import { expectAccessible } from './axe.ts'
 import { beginLiveSession, makeEmptyHome, makeFixtureHome } from './fixture-home.ts'
+import { describeGoingBack } from './going-back.ts'
 import { describeInvestigations } from './investigations.ts'
 import { type OpenWindow, withScene } from './scene.ts'
 
 /** What a person does with the window, step by step; the same in the desktop window and in a browser. */
 export function describeJourneys(host: string, open: OpenWindow): void {
   describeInvestigations(host, open)
+  describeGoingBack(host, open)
   test.describe(`${host}:`, () => {
     test('first look: what is on this machine, and its runs', () =>
       withScene(makeFixtureHome(), open, async ({ page, daemon }) => {
@@ -177,6 +179,9 @@ export function describeJourneys(host: string, open: OpenWindow): void {
           ['/compare', 'Pick two to compare'],
           ['/health', 'Health'],
           ['/health/gaps', 'Gaps'],
+          ['/health/storage', 'What the store holds'],
+          ['/rollback', 'Choose what to go back to'],
+          ['/rollbacks', 'Nothing was rolled back yet'],
           ['/settings', 'Appearance'],
           ['/settings/collection', 'Collection'],
           ['/nowhere', 'There is no such page'],
@@ -203,6 +208,9 @@ export function describeJourneys(host: string, open: OpenWindow): void {
           '/search?q=median',
           '/homes',
           '/health',
+          '/health/storage',
+          '/rollbacks',
+          '/rollback',
           '/settings',
         ]) {
           await go(page, path)
