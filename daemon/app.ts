@@ -92,6 +92,8 @@ const defaultSettings: Settings = {
 /** Distance between looks for sessions that go on without being captured, more where looking takes long: a small share of a core. */
 const STALL_LOOK_MS = 60_000
 const STALL_LOOK_REST = 1_000
+/** A rollback that waits for an agent begins so soon after it has ended. */
+const WAKE_MS = 2_000
 
 /** The capturing thread got on: a repeated report of the same place is no progress. */
 const isProgress = (news: ImportNews, before: Progress | null): boolean =>
@@ -205,6 +207,7 @@ const assemble = async (
 
   let lastArrival = now().getTime()
   let alarmTimer: NodeJS.Timeout | null = null
+  let wakeTimer: NodeJS.Timeout | null = null
   let stallLookMs = 0
   let closing = false
   let looked = false
@@ -383,6 +386,9 @@ const assemble = async (
     pages,
     async begin() {
       await rollbacks.recover()
+      wakeTimer = setInterval(() => {
+        void rollbacks.wake().catch((error: Error) => log('error', 'a waiting rollback', { message: error.message }))
+      }, WAKE_MS).unref()
       if (watch && readLoopback(paths.loopback) !== null) await acts.openBrowser()
       if (watch) {
         watches = createHomeWatches({
@@ -421,6 +427,7 @@ const assemble = async (
       await loopback?.close()
       if (tagTimer) clearTimeout(tagTimer)
       if (alarmTimer) clearTimeout(alarmTimer)
+      if (wakeTimer) clearInterval(wakeTimer)
       index?.close()
       sources.close()
       await store.close()
